@@ -1,0 +1,4 @@
+"""Simulate LLM inference: from a scenario to latency, throughput and cost.
+
+Start with `sim.run`, then `sim.scenario`, then `sim.engine.simulate`.
+"""

@@ -1,0 +1,45 @@
+"""Errors that a user can mend: each says what, where, what was found, and what to do."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from sim.units import GB
+
+
+class SimError(Exception):
+    """Base of everything that is the input's fault; the command line turns it into exit code 2."""
+
+
+class InputError(SimError):
+    """A file or value that cannot be used.
+
+    The message is one sentence; `where` is a file or a dotted key such as `workload.arrivals`.
+    """
+
+    def __init__(self, problem: str, *, where: str | None = None, remedy: str | None = None) -> None:
+        self.problem, self.where, self.remedy = problem, where, remedy
+        text = f"{where}: {problem}" if where else problem
+        super().__init__(f"{text}; {remedy}" if remedy else text)
+
+
+class UnknownNameError(InputError):
+    """A name that no catalog entry, profile or file carries; suggests the nearest ones."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        self.kind, self.name = kind, name
+        names = sorted(known)
+        lowered = {entry.lower(): entry for entry in names}
+        near = [lowered[match] for match in get_close_matches(name.lower(), lowered, n=3, cutoff=0.5)]
+        hint = f"did you mean {', '.join(near)}?" if near else f"known: {', '.join(names)}"
+        super().__init__(f"no {kind} named `{name}` and no file at that path", where=kind, remedy=hint)
+
+
+class DoesNotFitError(SimError):
+    """The deployment needs more memory per GPU than the GPU offers."""
+
+    def __init__(self, *, what: str, need_bytes: float, have_bytes: float, remedy: str) -> None:
+        self.need_bytes, self.have_bytes = need_bytes, have_bytes
+        super().__init__(
+            f"{what} needs {need_bytes / GB:.1f} GB per GPU but {have_bytes / GB:.1f} GB are available"
+            f" ({(need_bytes - have_bytes) / GB:.1f} GB too much); {remedy}"
+        )

@@ -1,0 +1,144 @@
+"""Plain records that travel between the layers: columns of requests, in and out."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+class Status(IntEnum):
+    """How a request ended; every request has exactly one."""
+
+    FINISHED = 0
+    REJECTED = 1
+    """Refused on arrival: it could never fit (context length or KV pool)."""
+    UNFINISHED = 2
+    """Still waiting or running when the simulation stopped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """What is asked of the deployment: one row a request, in order of arrival (or of issue).
+
+    `arrival_s` [s] is non-decreasing for an open loop. In a closed loop (`users` is set) it is all zeros:
+    each of the `users` issues its next request `think_s` after its last answer, taking the next row.
+    Rows from `measured` on are background: they keep the deployment under load until the measured
+    requests have finished, and are never counted.
+    """
+
+    arrival_s: FloatArray
+    input_tokens: IntArray
+    output_tokens: IntArray
+    measured: int
+    users: int | None = None
+    think_s: float = 0.0
+    steady_state: bool = False
+    """True for synthetic open-loop arrivals: the warm-up is cut off (MSER-5)."""
+
+    def __len__(self) -> int:
+        return len(self.input_tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRecords:
+    """What happened to each request: one row a request, times in seconds of simulated time, NaN = never.
+
+    Times are those of the engine: the request pipeline (network, gateway, …) is added by `metrics`.
+    """
+
+    request_id: IntArray
+    replica: IntArray
+    arrival_s: FloatArray
+    admitted_s: FloatArray
+    first_token_s: FloatArray
+    """First *visible* output token."""
+    last_token_s: FloatArray
+    input_tokens: IntArray
+    cached_input_tokens: IntArray
+    output_tokens: IntArray
+    status: IntArray
+    """Values of `Status`."""
+    preemptions: IntArray
+    chunks: IntArray
+    """Visible chunks in which the answer arrived (autoregressive: one a token; diffusion of all at once: 1)."""
+    max_gap_s: FloatArray
+    """Longest gap between two visible chunks; NaN where the answer came in one chunk."""
+
+    def __len__(self) -> int:
+        return len(self.request_id)
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedSamples:
+    """A distribution as values [s] and how often each was seen."""
+
+    values: FloatArray
+    weights: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class StepSeries:
+    """A count over time: `count[i]` holds from `time_s[i]` until `time_s[i + 1]`."""
+
+    time_s: FloatArray
+    count: IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Leaps:
+    """Every stretch of passes between two events of a replica: one row a leap, n rows in all.
+
+    Pass i (from 0) of a leap takes `first_s + i * slope_s` seconds. Sums over the passes of the leap:
+    `positions`, `logit_positions`, `context_tokens` (KV tokens read), `pairs` (query x context) and
+    `kv_written`; `prefill_s` is the part of the leap's time that is billed to input tokens.
+    """
+
+    replica: IntArray
+    start_s: FloatArray
+    first_s: FloatArray
+    slope_s: FloatArray
+    passes: IntArray
+    sequences: FloatArray
+    """Sequences in each pass (decode and prefill)."""
+    positions: FloatArray
+    logit_positions: FloatArray
+    context_tokens: FloatArray
+    pairs: FloatArray
+    kv_used_tokens: FloatArray
+    """KV tokens held at the end of the leap (context of all resident sequences)."""
+    prefill_s: FloatArray
+    draft_s: FloatArray
+    """Time of the drafter inside the leap."""
+
+    @property
+    def duration_s(self) -> FloatArray:
+        """Time of each leap, s."""
+        n = self.passes.astype(np.float64)
+        return n * self.first_s + self.slope_s * n * (n - 1) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """All that the engine saw; `metrics` and `economics` read it and nothing else."""
+
+    records: RequestRecords
+    """All simulated requests, measured first, background after."""
+    measured: int
+    steady_state: bool
+    closed_loop: bool
+    gaps: WeightedSamples
+    """Gaps between visible chunks of the measured requests, pooled."""
+    in_system: StepSeries
+    """Requests inside the deployment, from engine events (all requests, background included)."""
+    leaps: Leaps
+    replicas: int
+    kv_pool_tokens: int
+    """KV tokens that fit into one replica."""
+    kv_peak_share: float
+    """Most KV blocks ever in use on one replica, as a share of its pool."""
+    events: int
+    """Engine events handled: boundaries between leaps plus arrivals."""

@@ -1,0 +1,16 @@
+"""Conversions. Inside `sim` everything is in s, B, FLOP, W and USD; units end at this file."""
+
+from typing import Final
+
+GB: Final = 1e9
+"""Bytes in a gigabyte (decimal, as datasheets print it)."""
+GIB: Final = float(2**30)
+"""Bytes in a gibibyte (as memory is really sold and reported)."""
+TERA: Final = 1e12
+GIGA: Final = 1e9
+MEGA: Final = 1e6
+MS_PER_S: Final = 1e3
+US_PER_S: Final = 1e6
+HOURS_PER_MONTH: Final = 730.0
+"""One month of continuous rent: 8,760 h / 12."""
+SECONDS_PER_HOUR: Final = 3600.0
