@@ -1,1 +1,27 @@
-"""TODO."""
+"""Decoding strategies: how many passes an answer takes and what each holds. No clock, no GPU, no batch.
+
+To add one: a new file beside these with a frozen class, and its name in `AnyStrategy`.
+"""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from sim.decoding.autoregressive import Autoregressive
+from sim.decoding.block_diffusion import BlockDiffusion
+from sim.decoding.plan import DraftWork, Phase, Plan, Strategy
+from sim.decoding.speculative import RelativeDraft, Speculative
+
+AnyStrategy = Annotated[Autoregressive | Speculative | BlockDiffusion, Field(discriminator="name")]
+
+__all__ = [
+    "AnyStrategy",
+    "Autoregressive",
+    "BlockDiffusion",
+    "DraftWork",
+    "Phase",
+    "Plan",
+    "RelativeDraft",
+    "Speculative",
+    "Strategy",
+]

@@ -1,0 +1,105 @@
+"""What a strategy asks of the served model for one request: phases of like passes.
+
+The convention that makes leaps exact: inside a phase every pass is alike. Where a strategy commits tokens in
+bursts (a speculative round, a denoised block), a pass carries the *mean over the phase*, so the KV grows by the
+same amount each pass. When the user sees a chunk is kept apart and exact.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from sim.records import IntArray
+
+
+class Phase(NamedTuple):
+    """A run of like passes of one request; per pass, with `kv` the tokens committed to KV so far."""
+
+    passes: int
+    positions: int
+    """Query positions that go through the layers."""
+    logit_positions: float
+    """Positions whose logits are needed (LM head), mean over the phase."""
+    kv_growth: float
+    """Tokens that a pass commits to the KV cache, mean over the phase."""
+    read_extra: float
+    """KV tokens read beyond `kv`: the pass's own positions, less what is not yet committed on average."""
+    pair_extra: float
+    """Query x key pairs beyond `positions * kv`: those among the pass's own positions."""
+    slots_extra: float
+    """KV slots held beyond `kv` while the pass runs."""
+    chunk_passes: int
+    """Passes from one visible chunk to the next."""
+    visible_tokens: int
+    """Output tokens that the phase shows, in all."""
+
+    @property
+    def chunks(self) -> int:
+        """Visible chunks of the phase."""
+        return -(-self.passes // self.chunk_passes)
+
+
+class Plan(NamedTuple):
+    """The passes of one request."""
+
+    prefill_tokens: int
+    """Prompt tokens to compute before the first phase, in chunks of any size; 0 where there is no prefill."""
+    prefill_yields: bool
+    """The end of the prefill shows one token (and a recomputed prefill does the work of one pass)."""
+    phases: tuple[Phase, ...]
+
+    @property
+    def visible_tokens(self) -> int:
+        """Output tokens shown, in all."""
+        return int(self.prefill_yields) + sum(phase.visible_tokens for phase in self.phases)
+
+    @property
+    def chunks(self) -> int:
+        """Visible chunks, in all."""
+        return int(self.prefill_yields) + sum(phase.chunks for phase in self.phases)
+
+    @property
+    def passes(self) -> int:
+        """Passes after the prefill."""
+        return sum(phase.passes for phase in self.phases)
+
+    @property
+    def peak_kv_tokens(self) -> float:
+        """Most KV tokens that the request ever holds."""
+        kv, peak = float(self.prefill_tokens), float(self.prefill_tokens)
+        for phase in self.phases:
+            peak = max(peak, kv + phase.kv_growth * (phase.passes - 1) + phase.slots_extra)
+            kv += phase.kv_growth * phase.passes
+        return peak
+
+
+@dataclass(frozen=True, slots=True)
+class DraftWork:
+    """Extra passes of a drafter, as work relative to a pass of the served model (never as seconds)."""
+
+    passes_per_round: int
+    """Drafter passes for each pass of the served model, one position per sequence each."""
+    share: float
+    """FLOP and bytes of one drafter pass over those of the served model at the same batch, 0..1."""
+
+
+class Strategy(Protocol):
+    """A decoding strategy: frozen settings and pure functions; no clock, no GPU, no batch."""
+
+    @property
+    def name(self) -> str:
+        """The strategy's id."""
+
+    @property
+    def draft_work(self) -> DraftWork | None:
+        """Drafter work that goes with every pass, if any."""
+
+    def draw_passes(self, output_tokens: IntArray, rng: np.random.Generator) -> IntArray:
+        """Draw how many passes each answer takes after its prefill; shape as `output_tokens`."""
+
+    def plan(self, input_tokens: int, output_tokens: int, passes: int) -> Plan:
+        """Lay out one request whose draw was `passes`."""
+
+    def mean_tokens_per_pass(self) -> float:
+        """Tokens that a pass yields in the long run, for closed forms."""
