@@ -1,1 +1,18 @@
-"""TODO."""
+"""From counted work to seconds: operations, passes, collectives, memory, and the ridge."""
+
+from sim.cost.forward_pass import NO_LIMIT, ForwardPass, Line, PassLoad
+from sim.cost.memory import MemoryPlan, plan_memory
+from sim.cost.operation import Bound, Operation
+from sim.cost.ridge import ridge_tokens_per_pass
+
+__all__ = [
+    "NO_LIMIT",
+    "Bound",
+    "ForwardPass",
+    "Line",
+    "MemoryPlan",
+    "Operation",
+    "PassLoad",
+    "plan_memory",
+    "ridge_tokens_per_pass",
+]

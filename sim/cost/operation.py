@@ -4,30 +4,37 @@ from dataclasses import dataclass
 from typing import Literal
 
 Bound = Literal["memory", "compute", "collective", "launch", "host"]
+Kind = Literal["kernel", "collective", "host"]
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation of one pass on one rank; `count` alike ones follow each other."""
+    """An operation of one pass on one rank; all figures are of one of `count` that follow each other."""
 
     name: str
     count: int
-    flop: float
-    """Of one."""
-    bytes_moved: float
-    """Of one: GPU memory traffic, or link traffic for a collective."""
     seconds: float
-    """Of one."""
-    bound: Bound
+    flop: float = 0.0
+    bytes_moved: float = 0.0
+    """GPU memory traffic, or the tensor's size for a collective."""
+    fixed_s: float = 0.0
+    """Launch, latency or other time that does not depend on the work."""
+    memory_s: float = 0.0
+    """Time of the bytes alone at the fitted bandwidth."""
+    compute_s: float = 0.0
+    """Time of the FLOP alone at the fitted rate."""
+    kind: Kind = "kernel"
 
     @property
     def total_s(self) -> float:
         """Seconds of all of them."""
         return self.count * self.seconds
 
-
-def bound_of(fixed_s: float, memory_s: float, compute_s: float) -> Bound:
-    """Name the longest of the parts that make up an operation."""
-    if fixed_s > max(memory_s, compute_s):
-        return "launch"
-    return "memory" if memory_s >= compute_s else "compute"
+    @property
+    def bound(self) -> Bound:
+        """The longest of the parts."""
+        if self.kind != "kernel":
+            return self.kind
+        if self.fixed_s > max(self.memory_s, self.compute_s):
+            return "launch"
+        return "memory" if self.memory_s >= self.compute_s else "compute"

@@ -1,0 +1,92 @@
+"""A request inside a replica: the engine's own mutable record of it."""
+
+from math import ceil
+
+from sim.decoding import Phase, Plan
+
+_ROUNDING = 1e-6
+"""Fractional KV growth adds up to whole tokens only to rounding; this much above one is not a token."""
+
+
+class Sequence:
+    """One admitted or waiting request.
+
+    While it decodes, its KV tokens after pass n of the replica are `kv + growth * (n - joined)`, so nothing
+    in here is touched from one pass to the next.
+    """
+
+    __slots__ = (
+        "admitted",
+        "arrival_s",
+        "chunk",
+        "computed",
+        "done",
+        "joined",
+        "kv",
+        "phase",
+        "phase_index",
+        "plan",
+        "preemptions",
+        "preempted_s",
+        "row",
+        "serial",
+        "target",
+        "user",
+    )
+
+    def __init__(self, row: int, user: int, arrival_s: float, plan: Plan) -> None:
+        self.row, self.user, self.arrival_s, self.plan = row, user, arrival_s, plan
+        self.serial = -1
+        """Order of admission, renewed at each; the newest is preempted first."""
+        self.admitted = False
+        self.target = plan.prefill_tokens
+        """Tokens to compute before it (again) decodes."""
+        self.computed = 0
+        self.chunk = 0
+        """Prompt tokens in the pass in flight."""
+        self.kv = float(plan.prefill_tokens)
+        self.joined = -1
+        """Replica pass count at which it began to decode; -1 while it does not."""
+        self.phase_index = 0
+        self.phase: Phase | None = plan.phases[0] if plan.phases else None
+        self.done = 0
+        """Passes of the current phase that are behind it, as of `joined`."""
+        self.preemptions = 0
+        self.preempted_s = -1.0
+
+    def kv_at(self, passes: int) -> float:
+        """KV tokens held after `passes` passes of the replica."""
+        if self.phase is None or self.joined < 0:
+            return self.kv
+        return self.kv + self.phase.kv_growth * (passes - self.joined)
+
+    def blocks_at(self, passes: int, block_tokens: int) -> int:
+        """KV blocks needed by the pass that starts after `passes` passes."""
+        phase = self.phase
+        if phase is None:  # pragma: no cover - a sequence that decodes has a phase
+            raise AssertionError(self.row)
+        tokens = self.kv + phase.kv_growth * (passes - self.joined) + phase.slots_extra
+        return ceil((tokens - _ROUNDING) / block_tokens)
+
+    def prefill_blocks(self, block_tokens: int) -> int:
+        """KV blocks needed once the chunk in flight is computed."""
+        return -(-(self.computed + self.chunk) // block_tokens)
+
+    def suspend(self, passes: int) -> None:
+        """Drop the KV; what was committed will be recomputed as a prompt (vLLM's recompute preemption).
+
+        Where a prefill yields a token, the recomputation computes the last token too and so does the work
+        of one pass: that pass is counted when the prefill ends.
+        """
+        if self.joined >= 0:
+            self.done += passes - self.joined
+            self.kv = self.kv_at(passes)
+            self.joined = -1
+            self.target = ceil(self.kv - _ROUNDING) + int(self.plan.prefill_yields)
+        self.computed = self.chunk = 0
+        self.preemptions += 1
+
+
+def whole_blocks(tokens: float, block_tokens: int) -> int:
+    """KV blocks that hold `tokens`."""
+    return ceil((tokens - _ROUNDING) / block_tokens)
