@@ -1,1 +1,1 @@
-"""TODO."""
+"""Data only: GPUs, what their kernels reach, engines and prices. See README.md here."""

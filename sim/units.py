@@ -6,6 +6,7 @@ GB: Final = 1e9
 """Bytes in a gigabyte (decimal, as datasheets print it)."""
 GIB: Final = float(2**30)
 """Bytes in a gibibyte (as memory is really sold and reported)."""
+MIB: Final = float(2**20)
 TERA: Final = 1e12
 GIGA: Final = 1e9
 MEGA: Final = 1e6

@@ -1,0 +1,71 @@
+"""Names and paths -> profiles. What has no file of its own falls back to the generic one and says so."""
+
+from pathlib import Path
+from typing import Final
+
+import hardware_profiles
+from sim.errors import UnknownNameError
+from sim.hardware.engine import EngineFile, EngineProfile
+from sim.hardware.fitted import FittedFile, FittedProfile
+from sim.hardware.profile import GpuFile, GpuProfile
+from sim.yaml_files import find, list_names, read_yaml, validate
+
+PROFILES: Final = Path(hardware_profiles.__file__).resolve().parent
+"""Folder of the shipped profiles; its subfolders are `fitted`, `engines` and `prices`."""
+
+ENGINES: Final = ("generic", "sglang", "trtllm", "vllm")
+"""Engines that a scenario may name, whether or not they have figures of their own yet."""
+GENERIC: Final = "generic"
+
+
+def list_gpus() -> tuple[str, ...]:
+    """Return the names of the GPUs that have a profile."""
+    return list_names(PROFILES)
+
+
+def list_engines() -> tuple[str, ...]:
+    """Return the names of the engines that a scenario may use."""
+    return tuple(sorted({*ENGINES, *list_names(PROFILES / "engines")}))
+
+
+def load_gpu(reference: str | Path) -> GpuProfile:
+    """Return the profile of a GPU by its name, or from a YAML file of the user's own."""
+    path = find("hardware", reference, PROFILES)
+    return validate(GpuFile, read_yaml(path), str(path)).to_profile()
+
+
+def load_fitted(gpu: GpuProfile, engine: str) -> FittedProfile:
+    """Return the kernel layer for a GPU and an engine.
+
+    In this order: the file of both; the GPU's generic file; the universal roofline, labelled assumed.
+    """
+    folder = PROFILES / "fitted"
+    for kernels in (engine, GENERIC):
+        path = folder / f"{gpu.name}__{kernels}.yaml"
+        if path.is_file():
+            return load_fitted_file(path)
+    universal = load_fitted_file(folder / "universal.yaml")
+    note = f"no fit for {gpu.name}: the universal roofline stands in"
+    return universal.model_copy(update={"gpu": gpu.name, "origin": "assumed", "note": note})
+
+
+def load_fitted_file(path: Path) -> FittedProfile:
+    """Return the kernel layer that a file holds."""
+    return validate(FittedFile, read_yaml(path), str(path)).to_profile()
+
+
+def load_engine(reference: str | Path) -> EngineProfile:
+    """Return the host layer of an engine by its name, or from a YAML file of the user's own.
+
+    An engine without figures of its own gets the generic ones: `requested` keeps the name, `note` says so.
+    """
+    folder = PROFILES / "engines"
+    name = str(reference)
+    if name in ENGINES and not (folder / f"{name}.yaml").is_file():
+        generic = load_engine(GENERIC)
+        note = f"no host layer for {name} yet: the generic one stands in"
+        return generic.model_copy(update={"requested": name, "origin": "assumed", "note": note})
+    if name not in list_engines() and not Path(reference).expanduser().exists():
+        raise UnknownNameError("engine", name, list_engines())
+    path = find("engine", reference, folder)
+    return validate(EngineFile, read_yaml(path), str(path)).to_profile()

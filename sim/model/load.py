@@ -1,0 +1,53 @@
+"""A reference in a scenario -> `Model`: a catalog name, an alias, a file, or facts written inline."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from sim.errors import UnknownNameError
+from sim.model.architecture import Model
+from sim.model.facts import ModelFacts
+from sim.model.huggingface import load_config
+from sim.yaml_files import list_names, read_yaml, validate
+
+CATALOG: Final = Path(__file__).resolve().parent.parent / "catalog" / "models"
+
+
+def list_models() -> tuple[str, ...]:
+    """Return the names of the catalog."""
+    return list_names(CATALOG)
+
+
+def load_model(reference: str | Path | Mapping[str, object]) -> Model:
+    """Return the model that `reference` means.
+
+    A mapping is taken as facts written inline (the keys of a catalog file). A string is a name of the
+    catalog, else an alias from it (in any case), else a path; a path is a YAML file of facts, or a Hugging
+    Face `config.json` or its folder.
+    """
+    if isinstance(reference, Mapping):
+        return validate(ModelFacts, reference, "model").to_model()
+    if isinstance(reference, str):
+        if reference in list_models():
+            return _load_facts(CATALOG / f"{reference}.yaml").to_model()
+        path = Path(reference).expanduser()
+        if not path.exists():
+            return _by_alias(reference)
+    else:
+        path = reference
+    if path.suffix in {".yaml", ".yml"}:
+        return _load_facts(path).to_model()
+    return load_config(path)
+
+
+def _load_facts(path: Path) -> ModelFacts:
+    return validate(ModelFacts, read_yaml(path), str(path))
+
+
+def _by_alias(alias: str) -> Model:
+    wanted = alias.lower()
+    for name in list_models():
+        facts = _load_facts(CATALOG / f"{name}.yaml")
+        if wanted in {known.lower() for known in (facts.name, *facts.aliases)}:
+            return facts.to_model()
+    raise UnknownNameError("model", alias, list_models())
