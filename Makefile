@@ -13,7 +13,9 @@ SHELL := /bin/bash
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 BIN := $(VENV)/bin
-INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable
+# Quiet twice: errors only.
+PIP_INSTALL := install --quiet --quiet --constraint constraints.txt
+INSTALL := $(BIN)/python -m pip $(PIP_INSTALL) --editable
 
 .PHONY: help demo app test check format bench accuracy golden wheel-test clean
 
@@ -39,7 +41,7 @@ check: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
 
 ## format: let ruff format and mend what it can
 format: $(VENV)/.installed-dev
@@ -69,7 +71,7 @@ wheel-test: $(VENV)/.installed-dev
 	done
 	@place=$$(mktemp -d); trap 'rm -rf "$$place"' EXIT; wheel=$$(ls "$$PWD"/dist/*.whl); \
 	$(PYTHON) -m venv "$$place/venv"; \
-	"$$place/venv/bin/python" -m pip install --quiet --constraint constraints.txt "$$wheel"; \
+	"$$place/venv/bin/python" -m pip $(PIP_INSTALL) "$$wheel"; \
 	cd "$$place"; set -x; \
 	venv/bin/paretoken --help > help.txt; \
 	venv/bin/paretoken list scenarios; \
@@ -100,12 +102,12 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 	@$(INSTALL) .
 	@touch $@
 
-$(VENV)/.installed-app: $(VENV)/.installed
-	@echo "Installing the dashboard"
+$(VENV)/.installed-app: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing paretoken with the dashboard"
 	@$(INSTALL) '.[app]'
-	@touch $@
+	@touch $(VENV)/.installed $@
 
-$(VENV)/.installed-dev: $(VENV)/.installed
-	@echo "Installing the dashboard and the tools of the tests"
+$(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing paretoken with the dashboard and the tools of the tests"
 	@$(INSTALL) '.[app,dev]'
-	@touch $@
+	@touch $(VENV)/.installed $(VENV)/.installed-app $@
