@@ -16,7 +16,9 @@ class InputError(SimError):
     The message is one sentence; `where` is a file or a dotted key such as `workload.arrivals`.
     """
 
-    def __init__(self, problem: str, *, where: str | None = None, remedy: str | None = None) -> None:
+    def __init__(
+        self, problem: str, *, where: str | None = None, remedy: str | None = None
+    ) -> None:
         self.problem, self.where, self.remedy = problem, where, remedy
         text = f"{where}: {problem}" if where else problem
         super().__init__(f"{text}; {remedy}" if remedy else text)
@@ -29,9 +31,13 @@ class UnknownNameError(InputError):
         self.kind, self.name = kind, name
         names = sorted(known)
         lowered = {entry.lower(): entry for entry in names}
-        near = [lowered[match] for match in get_close_matches(name.lower(), lowered, n=3, cutoff=0.5)]
+        near = [
+            lowered[match] for match in get_close_matches(name.lower(), lowered, n=3, cutoff=0.5)
+        ]
         hint = f"did you mean {', '.join(near)}?" if near else f"known: {', '.join(names)}"
-        super().__init__(f"no {kind} named `{name}` and no file at that path", where=kind, remedy=hint)
+        super().__init__(
+            f"no {kind} named `{name}` and no file at that path", where=kind, remedy=hint
+        )
 
 
 class DoesNotFitError(SimError):
@@ -40,6 +46,6 @@ class DoesNotFitError(SimError):
     def __init__(self, *, what: str, need_bytes: float, have_bytes: float, remedy: str) -> None:
         self.need_bytes, self.have_bytes = need_bytes, have_bytes
         super().__init__(
-            f"{what} needs {need_bytes / GB:.1f} GB per GPU but {have_bytes / GB:.1f} GB are available"
-            f" ({(need_bytes - have_bytes) / GB:.1f} GB too much); {remedy}"
+            f"{what} needs {need_bytes / GB:.1f} GB per GPU but {have_bytes / GB:.1f} GB are"
+            f" available ({(need_bytes - have_bytes) / GB:.1f} GB too much); {remedy}"
         )

@@ -24,10 +24,10 @@ class Status(IntEnum):
 class Traffic:
     """What is asked of the deployment: one row a request, in order of arrival (or of issue).
 
-    `arrival_s` [s] is non-decreasing for an open loop. In a closed loop (`users` is set) it is all zeros:
-    each of the `users` issues its next request `think_s` after its last answer, taking the next row.
-    Rows from `measured` on are background: they keep the deployment under load until the measured
-    requests have finished, and are never counted.
+    `arrival_s` [s] is non-decreasing for an open loop. In a closed loop (`users` is set) it is all
+    zeros: each of the `users` issues its next request `think_s` after its last answer, taking the
+    next row. Rows from `measured` on are background: they keep the deployment under load until
+    the measured requests have finished, and are never counted.
     """
 
     arrival_s: FloatArray
@@ -45,9 +45,9 @@ class Traffic:
 
 @dataclass(frozen=True, slots=True)
 class RequestRecords:
-    """What happened to each request: one row a request, times in seconds of simulated time, NaN = never.
+    """What happened to each request: one row a request; times in simulated seconds, NaN = never.
 
-    Times are those of the engine: the request pipeline (network, gateway, …) is added by `metrics`.
+    Times are those of the engine: `metrics` adds the request pipeline (network, gateway, …).
     """
 
     request_id: IntArray
@@ -64,7 +64,7 @@ class RequestRecords:
     """Values of `Status`."""
     preemptions: IntArray
     chunks: IntArray
-    """Visible chunks in which the answer arrived (autoregressive: one a token; diffusion of all at once: 1)."""
+    """Visible chunks in which the answer arrived (autoregressive: one a token; all at once: 1)."""
     max_gap_s: FloatArray
     """Longest gap between two visible chunks; NaN where the answer came in one chunk."""
 
@@ -92,9 +92,10 @@ class StepSeries:
 class Leaps:
     """Every stretch of passes between two events of a replica: one row a leap, n rows in all.
 
-    Pass i (from 0) of a leap takes `first_s + i * slope_s` seconds. Sums over the passes of the leap:
-    `positions`, `logit_positions`, `context_tokens` (KV tokens read), `pairs` (query x context) and
-    `kv_written`; `prefill_s` is the part of the leap's time that is billed to input tokens.
+    Pass i (from 0) of a leap takes `first_s + i * slope_s` seconds. Sums over the passes of the
+    leap: `positions`, `logit_positions`, `context_tokens` (KV tokens read), `pairs` (query x
+    context) and `kv_written`; `prefill_s` is the part of the leap's time that is billed to input
+    tokens.
     """
 
     replica: IntArray
