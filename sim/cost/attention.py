@@ -31,8 +31,8 @@ def decode_rates(
     rank = rank_shape(model, deployment.tensor_parallel)
     kv_bytes = BYTES_PER_ELEMENT[deployment.kv_precision]
     token_bytes = kv_read_bytes(model, rank.kv_heads, 1.0, kv_bytes)
-    bandwidth = fit.bandwidth_efficiency * gpu.memory_bandwidth_bytes_per_s
-    flop_per_s = fit.flop_efficiency * gpu.bf16_peak_flop_per_s
+    bandwidth = fit.bandwidth_efficiency * gpu.memory_bandwidth_bytes_per_s.value
+    flop_per_s = fit.flop_efficiency * gpu.bf16_dense_flop_per_s.value
     return AttentionRates(
         fixed_s=model.layers * fit.fixed_s,
         token_s=model.layers * token_bytes / bandwidth,
@@ -46,7 +46,7 @@ def prefill_rates(
     """A chunk of a prompt against itself and the cache before it: bound by the arithmetic."""
     fit, decode = fitted.prefill_attention, decode_rates(model, gpu, fitted, deployment)
     rank = rank_shape(model, deployment.tensor_parallel)
-    flop_per_s = fit.flop_efficiency * gpu.bf16_peak_flop_per_s
+    flop_per_s = fit.flop_efficiency * gpu.bf16_dense_flop_per_s.value
     return AttentionRates(
         fixed_s=model.layers * fit.fixed_s,
         token_s=decode.token_s,

@@ -165,7 +165,7 @@ class ForwardPass:
     def _gemm(self, gemm: Gemm, tokens: float, count: int, precision: Precision) -> Operation:
         work, fit = gemm.work(tokens), self.fitted.gemm[precision]
         flop_per_s = fit.flop_efficiency * (self.gpu.peak_flop_per_s(precision) or 0.0)
-        bytes_per_s = fit.bandwidth_efficiency * self.gpu.memory_bandwidth_bytes_per_s
+        bytes_per_s = fit.bandwidth_efficiency * self.gpu.memory_bandwidth_bytes_per_s.value
         return Operation(
             gemm.name,
             count,
@@ -188,7 +188,7 @@ class ForwardPass:
         """Norms, rotary embedding, activation: the fitted overhead, or their bytes where those take longer."""
         moved = small_kernel_bytes(self.model, self.ranks, tokens)
         efficiency = self.fitted.gemm[self.compute_precision].bandwidth_efficiency
-        memory_s = moved / (efficiency * self.gpu.memory_bandwidth_bytes_per_s)
+        memory_s = moved / (efficiency * self.gpu.memory_bandwidth_bytes_per_s.value)
         overhead_s = self.fitted.layer_overhead_s
         return Operation(
             "small kernels",
@@ -200,7 +200,7 @@ class ForwardPass:
         )
 
     def _all_reduce(self, count: int, tensor_bytes: float) -> Operation:
-        link = self.gpu.link_one_way_bytes_per_s or 0.0
+        link = self.gpu.link_one_way_bytes_per_s.value
         fit = self.fitted.all_reduce
         seconds = all_reduce_s(tensor_bytes, self.ranks, fit=fit, link_bytes_per_s=link)
         return Operation("all-reduce", count, seconds, bytes_moved=tensor_bytes, kind="collective")

@@ -56,7 +56,7 @@ def plan_memory(
     kv_width = BYTES_PER_ELEMENT[deployment.kv_precision]
     kv = rank_shape(model, deployment.tensor_parallel).kv_elements_per_token * kv_width
     kv *= 1.0 + draft_share
-    usable = deployment.memory_fraction * gpu.memory_bytes
+    usable = deployment.memory_fraction * gpu.memory_bytes.value
     left = usable - weights * (1.0 + draft_share) - engine.memory_reserve_bytes
     block_bytes = kv * deployment.block_tokens
     blocks = deployment.num_gpu_blocks or floor(left / block_bytes)

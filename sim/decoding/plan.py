@@ -65,6 +65,11 @@ class Plan(NamedTuple):
         return sum(phase.passes for phase in self.phases)
 
     @property
+    def peak_positions(self) -> int:
+        """Most query positions that one of its passes needs at once."""
+        return max((phase.positions for phase in self.phases), default=0)
+
+    @property
     def peak_kv_tokens(self) -> float:
         """Most KV tokens that the request ever holds."""
         kv, peak = float(self.prefill_tokens), float(self.prefill_tokens)

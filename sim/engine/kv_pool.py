@@ -28,9 +28,14 @@ class KvPool:
 
     def passes_that_fit(self, batch: DecodeBatch, passes: int, wanted: int) -> int:
         """Return how many of the next `wanted` passes find their blocks (at least the first one does)."""
-        if self.least_free(batch, ()) - batch.context_growth * wanted / self.block_tokens >= 0:
+        size, growth = self.block_tokens, batch.context_growth
+        spare = self.least_free(batch, ()) * size
+        if spare >= growth * wanted:
             return wanted
-        low, high = 1, wanted + 1  # `low` passes fit, `high` do not
+        # no more than one block a sequence lies between the bounds, so the search is short
+        surely = max(1, int(spare / growth))
+        surely_not = surely + 1 + int((len(batch.members) * size + size) / growth)
+        low, high = surely, min(wanted, surely_not) + 1
         while high - low > 1:
             middle = (low + high) // 2
             fits = self.free(batch, (), passes + middle - 1) >= 0

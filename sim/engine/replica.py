@@ -5,21 +5,20 @@ finish, run out of KV or be admitted, and skips the passes until then in one eve
 admitted cuts a leap short at the end of the pass in flight.
 """
 
-from collections import deque
 from collections.abc import Callable
 
 import simpy
 
-from sim.engine.batch import DecodeBatch
 from sim.engine.kv_pool import KvPool
 from sim.engine.log import Log
 from sim.engine.pricing import Priced, Pricer
 from sim.engine.schedulers import ChunkedPrefill
 from sim.engine.sequence import Sequence
+from sim.engine.state import ReplicaState
 
 
-class Replica:
-    """The mutable state of one replica and its reactions to arrivals and pass boundaries."""
+class Replica(ReplicaState):
+    """A state and its reactions to arrivals and pass boundaries."""
 
     def __init__(
         self,
@@ -30,21 +29,12 @@ class Replica:
         pool: KvPool,
         scheduler: ChunkedPrefill,
         log: Log,
-        on_first_token: Callable[[Sequence, float], None],
-        on_finish: Callable[[Sequence, float], None],
+        on_finish: Callable[[Sequence], None],
         leap: bool = True,
     ) -> None:
-        self.env, self.index, self.log = env, index, log
-        self.pricer, self.pool, self.scheduler = pricer, pool, scheduler
-        self.on_first_token, self.on_finish, self.leap = on_first_token, on_finish, leap
-        self.waiting: deque[Sequence] = deque()
-        self.running: dict[int, Sequence] = {}
-        self.prefilling: list[Sequence] = []
-        self.batch = DecodeBatch()
-        self.passes = 0
-        """Passes completed so far."""
-        self.boundaries = 0
-        self._serial = 0
+        super().__init__(index, pool, log)
+        self.env, self.pricer, self.scheduler = env, pricer, scheduler
+        self.on_finish, self.leap = on_finish, leap
         self._pending: simpy.Timeout | None = None
         self._ahead = 0
         """Passes in the leap in flight; 0 while idle or waking."""
@@ -63,35 +53,6 @@ class Replica:
         elif self._open:
             self._cut()
 
-    # -- what the scheduler calls -------------------------------------------------------------
-
-    def admit(self, chunk: int) -> None:
-        """Take the head of the queue in, with `chunk` prompt tokens in the coming pass."""
-        sequence = self.waiting.popleft()
-        sequence.serial = self._serial
-        self._serial += 1
-        self.running[sequence.serial] = sequence
-        if not sequence.admitted:
-            sequence.admitted = True
-            self.log.admitted(sequence.row, self.env.now)
-        if sequence.target:
-            sequence.chunk = chunk
-            self.prefilling.append(sequence)
-        else:
-            self.batch.join(sequence, self.passes)
-
-    def preempt_newest(self) -> None:
-        """Send the newest running request back to the head of the queue, without its KV."""
-        _, sequence = self.running.popitem()
-        if sequence.joined >= 0:
-            self._log_stint(sequence)
-            self.batch.leave(sequence, self.passes)
-            sequence.preempted_s = self.env.now
-        else:
-            self.prefilling.remove(sequence)
-        sequence.suspend(self.passes)
-        self.waiting.appendleft(sequence)
-
     # -- passes -------------------------------------------------------------------------------
 
     def _wake(self, _: simpy.Event) -> None:
@@ -103,8 +64,8 @@ class Replica:
 
     def _begin(self) -> None:
         """Decide what goes into the next pass and start it, or fall idle."""
-        self.boundaries += 1
-        batch = self.batch
+        self.log.boundaries += 1
+        self.now_s, batch = self.env.now, self.batch
         preempted = self.scheduler.fill(self)
         if not self.running:
             self._pending, self._ahead, self._open = None, 0, False
@@ -118,7 +79,7 @@ class Replica:
             if self.leap and not preempted:
                 ahead = min(batch.next_end() - self.passes, priced.passes)
                 ahead = self.pool.passes_that_fit(batch, self.passes, ahead)
-        self._priced, self._ahead, self._start_s = priced, ahead, self.env.now
+        self._priced, self._ahead, self._start_s = priced, ahead, self.now_s
         self._open = ahead > 1 and not self.waiting
         self._schedule(_after(priced, ahead), self._boundary)
 
@@ -138,16 +99,16 @@ class Replica:
                 for sequence in ready:
                     self._prefilled(sequence, now)
         while (ended := batch.pop_ended(self.passes)) is not None:
-            self._log_stint(ended)
+            self.log_stint(ended)
             batch.leave(ended, self.passes)
             self._next_phase(ended, now)
 
     def _prefilled(self, sequence: Sequence, now: float) -> None:
         """Start, or go on with, decoding; a prefill that yields a token shows it now."""
-        resumed = sequence.phase_index > 0 or sequence.done > 0 or sequence.preempted_s >= 0
+        resumed = sequence.preempted_s >= 0
         if sequence.plan.prefill_yields:
             if not resumed:
-                self.on_first_token(sequence, now)
+                self.log.first_token_s[sequence.row] = now
             elif sequence.phase is not None:
                 sequence.done += 1
                 sequence.kv += sequence.phase.kv_growth
@@ -175,7 +136,8 @@ class Replica:
 
     def _finish(self, sequence: Sequence, now: float) -> None:
         del self.running[sequence.serial]
-        self.on_finish(sequence, now)
+        self.log.finished(sequence.row, self.index, now)
+        self.on_finish(sequence)
 
     # -- time ---------------------------------------------------------------------------------
 
@@ -222,21 +184,6 @@ class Replica:
                 passes * priced.draft_s + pairs_of * priced.draft_slope_s,
             )
         )
-
-    def _log_stint(self, sequence: Sequence) -> None:
-        """Note the passes that a sequence has just decoded in one piece."""
-        phase = sequence.phase
-        if phase is not None and self.passes > sequence.joined >= 0:
-            self.log.stints.extend(
-                (
-                    sequence.row,
-                    self.index,
-                    sequence.joined,
-                    self.passes,
-                    phase.chunk_passes,
-                    sequence.done,
-                )
-            )
 
 
 def _after(priced: Priced, passes: int) -> float:

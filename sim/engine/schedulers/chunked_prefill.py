@@ -1,12 +1,9 @@
 """Continuous batching with a token budget: prompt chunks ride along with decode passes (vLLM v1's way)."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sim.engine.sequence import whole_blocks
-
-if TYPE_CHECKING:
-    from sim.engine.replica import Replica
+from sim.engine.state import ReplicaState
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +16,7 @@ class ChunkedPrefill:
     max_sequences: int
     max_batched_tokens: int
 
-    def fill(self, replica: "Replica") -> bool:
+    def fill(self, replica: ReplicaState) -> bool:
         """Set the prompt chunks of the coming pass, preempt and admit; True if somebody was preempted."""
         budget = self.max_batched_tokens - replica.batch.positions
         for sequence in replica.prefilling:
@@ -31,7 +28,7 @@ class ChunkedPrefill:
             self._admit(replica, budget)
         return False
 
-    def _make_room(self, replica: "Replica") -> bool:
+    def _make_room(self, replica: ReplicaState) -> bool:
         """Preempt the newest until the running requests fit; True if any was."""
         pool, batch = replica.pool, replica.batch
         if pool.least_free(batch, replica.prefilling) >= 0:
@@ -42,7 +39,7 @@ class ChunkedPrefill:
             preempted = True
         return preempted
 
-    def _admit(self, replica: "Replica", budget: int) -> None:
+    def _admit(self, replica: ReplicaState, budget: int) -> None:
         pool, waiting = replica.pool, replica.waiting
         free = pool.least_free(replica.batch, replica.prefilling)
         exact = False

@@ -1,0 +1,189 @@
+"""The SimPy world: a source, a router, replicas, and what they wrote down."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import simpy
+
+from sim.cost import ForwardPass
+from sim.decoding import Strategy
+from sim.engine.kv_pool import KvPool
+from sim.engine.log import Log
+from sim.engine.pricing import Pricer
+from sim.engine.replica import Replica
+from sim.engine.router import RoundRobin
+from sim.engine.schedulers import ChunkedPrefill
+from sim.engine.sequence import Sequence, whole_blocks
+from sim.engine.source import ClosedLoop, open_loop
+from sim.engine.visible import gaps_and_first_chunks
+from sim.records import IntArray, RequestRecords, Simulation, Status, StepSeries, Traffic
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Sizes of each replica."""
+
+    replicas: int
+    max_sequences: int
+    max_batched_tokens: int
+    kv_blocks: int
+    block_tokens: int
+    max_context_tokens: int
+
+
+def simulate(
+    traffic: Traffic,
+    passes: IntArray,
+    strategy: Strategy,
+    cost: ForwardPass,
+    limits: Limits,
+    *,
+    mode: Literal["leap", "pass"] = "leap",
+) -> Simulation:
+    """Serve the traffic and return what happened to every request.
+
+    `passes` is the strategy's draw for each row. Mode "pass" stops at every pass and adds the batch up anew
+    each time: slow, and the check of the leaps (both give every request the same times to 1e-9).
+    """
+    world = _World(traffic, passes, strategy, cost, limits, leap=mode == "leap")
+    world.run()
+    return world.result()
+
+
+class _World:
+    """One run: owns the clock, hands rows to replicas and counts them home."""
+
+    def __init__(
+        self,
+        traffic: Traffic,
+        passes: IntArray,
+        strategy: Strategy,
+        cost: ForwardPass,
+        limits: Limits,
+        *,
+        leap: bool,
+    ) -> None:
+        self.traffic, self.strategy, self.limits = traffic, strategy, limits
+        self.env = simpy.Environment()
+        self.log = Log(len(traffic))
+        self.left = traffic.measured
+        self.done = self.env.event()
+        self.columns = list(
+            zip(
+                traffic.input_tokens.tolist(),
+                traffic.output_tokens.tolist(),
+                passes.tolist(),
+                strict=True,
+            )
+        )
+        pricer = Pricer(cost, strategy.draft_work)
+        self.replicas = [
+            Replica(
+                self.env,
+                index,
+                pricer=pricer,
+                pool=KvPool(limits.kv_blocks, limits.block_tokens),
+                scheduler=ChunkedPrefill(limits.max_sequences, limits.max_batched_tokens),
+                log=self.log,
+                on_finish=self._finished,
+                leap=leap,
+            )
+            for index in range(limits.replicas)
+        ]
+        self.router = RoundRobin(self.replicas)
+        self.loop: ClosedLoop | None = None
+
+    def run(self) -> None:
+        """Run until every measured request has finished or was rejected."""
+        if not self.left:
+            return
+        if self.traffic.users is None:
+            self.env.process(open_loop(self.env, self.traffic.arrival_s, self._submit))
+        else:
+            self.loop = ClosedLoop(
+                self.env,
+                users=self.traffic.users,
+                rows=len(self.traffic),
+                think_s=self.traffic.think_s,
+                submit=self._submit,
+            )
+        self.env.run(until=self.done)
+
+    def _submit(self, row: int, user: int, arrival_s: float) -> None:
+        log = self.log
+        input_tokens, output_tokens, passes = self.columns[row]
+        log.arrival_s[row] = arrival_s
+        plan = self.strategy.plan(input_tokens, output_tokens, passes)
+        if not self._can_ever_run(input_tokens + output_tokens, plan.peak_kv_tokens, plan.peak_positions):
+            log.status[row] = int(Status.REJECTED)
+            self._home(row, user)
+            return
+        log.chunks[row] = plan.chunks
+        log.entered_s.append(self.env.now)
+        self.router.choose().submit(Sequence(row, user, arrival_s, plan))
+
+    def _can_ever_run(self, context_tokens: int, peak_kv_tokens: float, peak_positions: int) -> bool:
+        limits = self.limits
+        return (
+            context_tokens <= limits.max_context_tokens
+            and whole_blocks(peak_kv_tokens, limits.block_tokens) <= limits.kv_blocks
+            and peak_positions <= limits.max_batched_tokens
+        )
+
+    def _finished(self, sequence: Sequence) -> None:
+        self._home(sequence.row, sequence.user)
+
+    def _home(self, row: int, user: int) -> None:
+        if self.loop is not None:
+            self.loop.answered(user)
+        if row < self.traffic.measured:
+            self.left -= 1
+            if not self.left:
+                self.done.succeed()
+
+    def result(self) -> Simulation:
+        """Turn the log into records."""
+        log, traffic = self.log, self.traffic
+        leaps = log.columns()
+        status = np.array(log.status, dtype=np.int64)
+        first_token_s = np.array(log.first_token_s)
+        seen = gaps_and_first_chunks(log, leaps, first_token_s, status, traffic.measured)
+        records = RequestRecords(
+            request_id=np.arange(len(traffic)),
+            replica=np.array(log.replica, dtype=np.int64),
+            arrival_s=np.array(log.arrival_s),
+            admitted_s=np.array(log.admitted_s),
+            first_token_s=seen.first_visible_s,
+            last_token_s=np.array(log.last_token_s),
+            input_tokens=traffic.input_tokens,
+            cached_input_tokens=np.zeros(len(traffic), dtype=np.int64),
+            output_tokens=traffic.output_tokens,
+            status=status,
+            preemptions=np.array(log.preemptions, dtype=np.int64),
+            chunks=np.array(log.chunks, dtype=np.int64),
+            max_gap_s=seen.max_gap_s,
+        )
+        pool_tokens = self.limits.kv_blocks * self.limits.block_tokens
+        peak = float(leaps.kv_used_tokens.max()) if len(leaps.passes) else 0.0
+        return Simulation(
+            records=records,
+            measured=traffic.measured,
+            steady_state=traffic.steady_state,
+            closed_loop=traffic.users is not None,
+            gaps=seen.gaps,
+            in_system=_in_system(np.frombuffer(log.entered_s), np.frombuffer(log.left_s)),
+            leaps=leaps,
+            replicas=self.limits.replicas,
+            kv_pool_tokens=pool_tokens,
+            kv_peak_share=min(1.0, peak / pool_tokens),
+            events=log.boundaries + len(log.entered_s),
+        )
+
+
+def _in_system(entered_s: np.ndarray, left_s: np.ndarray) -> StepSeries:
+    """Count the requests inside after each entering and leaving."""
+    times = np.concatenate([entered_s, left_s])
+    steps = np.concatenate([np.ones(len(entered_s), int), -np.ones(len(left_s), int)])
+    order = np.argsort(times, kind="stable")
+    return StepSeries(time_s=times[order], count=np.cumsum(steps[order]))
