@@ -1,1 +1,1 @@
-"""TODO."""
+"""From records to latency, throughput, targets and intervals. Start with `measure`."""

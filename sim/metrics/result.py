@@ -1,0 +1,107 @@
+"""What `measure` returns: frozen facts in SI units."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from sim.metrics.intervals import Interval
+from sim.metrics.summary import Summary
+from sim.metrics.window import LittlesLaw, Window
+
+RunStatus = Literal["ok", "overloaded"]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestCounts:
+    """Requests by how they ended: offered = finished + rejected + unfinished."""
+
+    offered: int
+    finished: int
+    rejected: int
+    unfinished: int
+    background: int
+    """Simulated but not counted: warm-up and the tail that keeps up the load."""
+
+
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    """What finishes in the window per second, background included; intervals 90 %."""
+
+    offered_requests_per_s: float | None
+    """Counted arrivals per second of the window."""
+    requests_per_s: float | None
+    input_tokens_per_s: float | None
+    output_tokens_per_s: float | None
+    output_tokens_per_s_per_gpu: float | None
+    user_tokens_per_s: float | None
+    """Median over requests of output tokens / TTLT."""
+    interval_requests_per_s: Interval | None
+    interval_output_tokens_per_s: Interval | None
+    interval_user_tokens_per_s: Interval | None
+    requests: int
+    """Finished in the window."""
+    input_tokens: int
+    output_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class SloResult:
+    """How far the targets were met. Shares are of the offered requests."""
+
+    attainment: float | None
+    """Meets every target per request; rejected and unfinished count as missed."""
+    interval_attainment: Interval | None
+    by_target: Mapping[str, float]
+    """Share that meets one target per request: `ttft` and the like."""
+    on_percentiles: Mapping[str, bool | None]
+    """Target on a percentile met? `None`: too few requests to say."""
+    goodput_requests_per_s: float | None
+    met: bool
+    """Everything asked is met, and known to be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One stage on the way to the first token."""
+
+    stage: str
+    mean_s: float
+    origin: Literal["assumed", "simulated"]
+
+
+@dataclass(frozen=True, slots=True)
+class Utilisation:
+    """How much of the deployment was in use."""
+
+    busy: float | None
+    """Share of the window in which a replica ran a pass, averaged over replicas."""
+    kv_peak: float
+    """Most KV blocks ever in use on one replica, as a share of its pool."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """All that is measured of one run; s and requests unless the name says otherwise."""
+
+    status: RunStatus
+    sustainable_requests_per_s: float | None
+    """What an overloaded deployment completes per second; `None` otherwise."""
+    requests: RequestCounts
+    latency: Mapping[str, Summary]
+    """engine_ttft, ttft, tpot, itl, max_gap, ttlt, in s."""
+    throughput: Throughput
+    slo: SloResult
+    utilisation: Utilisation
+    littles_law: LittlesLaw
+    waterfall: tuple[Stage, ...]
+    """Stages whose means add up to the mean TTFT; empty where that is withheld."""
+    window: Window | None
+    warmup_requests: int
+    interval_basis: str
+    """What the intervals speak for."""
+    notes: tuple[str, ...]
+
+    @property
+    def window_s(self) -> float | None:
+        """Length of the measured window, s."""
+        return None if self.window is None else self.window.length_s

@@ -1,0 +1,56 @@
+"""Which requests are inside the targets."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from sim.metrics.intervals import share_interval
+from sim.metrics.quantities import BoolArray, finished
+from sim.metrics.result import SloResult
+from sim.metrics.slo import Slo
+from sim.metrics.summary import Summary
+from sim.records import FloatArray, RequestRecords
+
+
+def judge_targets(
+    counted: RequestRecords,
+    columns: Mapping[str, FloatArray],
+    latency: Mapping[str, Summary],
+    slo: Slo,
+    *,
+    offered_requests_per_s: float | None,
+    overloaded: bool,
+) -> SloResult:
+    """Hold the counted requests against the targets; `columns` are latencies per request [s].
+
+    An overloaded run misses every target on a percentile: its percentiles grow with its length.
+    """
+    done = finished(counted)
+    hits = {
+        name: _meets(done, columns[name], limit) for name, limit in slo.per_request_s().items()
+    }
+    good: BoolArray = np.logical_and.reduce([done, *hits.values()])
+    percentiles: dict[str, bool | None] = {}
+    for name, limit_s in slo.on_percentiles_s().items():
+        quantity, _, percentile = name.rpartition("_")
+        value: float | None = getattr(latency[quantity], percentile)
+        known = None if value is None else value <= limit_s
+        percentiles[name] = False if overloaded else known
+    attainment = float(good.mean()) if len(good) else None
+    goodput = None
+    if attainment is not None and offered_requests_per_s is not None:
+        goodput = attainment * offered_requests_per_s
+    enough = attainment is not None and attainment >= slo.attainment
+    return SloResult(
+        attainment=attainment,
+        interval_attainment=share_interval(good),
+        by_target={name: float(hit.mean()) for name, hit in hits.items() if len(hit)},
+        on_percentiles=percentiles,
+        goodput_requests_per_s=goodput,
+        met=enough and not overloaded and all(percentiles.values()),
+    )
+
+
+def _meets(done: BoolArray, column: FloatArray, limit_s: float) -> BoolArray:
+    """Tell which requests finished inside a limit; one without this latency cannot miss it."""
+    return np.asarray(done & ((column <= limit_s) | np.isnan(column)))
