@@ -229,3 +229,11 @@ def _models(annotation: object) -> Iterator[type[BaseModel]]:
 def _nearest(key: str, known: Sequence[str]) -> str | None:
     matches = get_close_matches(key, known, n=1, cutoff=0.6)
     return matches[0] if matches else None
+
+
+def parse_scalar(text: str) -> object:
+    """Return what a value typed on the command line means in YAML: a number, a list, text …"""
+    try:
+        return yaml.load(text, Loader=_Loader)  # noqa: S506  # derives from the safe loader
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return text

@@ -4,6 +4,7 @@ from sim.cost.forward_pass import NO_LIMIT, ForwardPass, Line, PassLoad
 from sim.cost.memory import MemoryPlan, plan_memory
 from sim.cost.operation import Bound, Operation
 from sim.cost.ridge import ridge_tokens_per_pass
+from sim.cost.usage import Usage, usage
 
 __all__ = [
     "NO_LIMIT",
@@ -13,6 +14,8 @@ __all__ = [
     "MemoryPlan",
     "Operation",
     "PassLoad",
+    "Usage",
     "plan_memory",
     "ridge_tokens_per_pass",
+    "usage",
 ]

@@ -1,0 +1,1 @@
+"""Data only: models, workloads and scenarios as YAML, read by the loaders of their packages."""

@@ -1,0 +1,84 @@
+"""Where each number comes from: measured, calibrated (with its error) or assumed."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sim.decoding import BlockDiffusion, Speculative
+from sim.scenario import Scenario, Serving
+
+Origin = Literal["measured", "calibrated", "assumed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of the answer: its origin, source, and error where it is known."""
+
+    origin: Origin
+    source: str
+    error: str | None = None
+
+
+def provenance(scenario: Scenario, serving: Serving) -> dict[str, Part]:
+    """Return the origin of every part that goes into the outcome, by name."""
+    gpu, fitted, engine = serving.gpu, serving.fitted, serving.engine
+    errors = ", ".join(
+        f"{name} {value:.1%}" for name, value in fitted.error.items() if value is not None
+    )
+    parts = {
+        "model": Part("measured", f"counted from the published architecture: {serving.model.source}"),
+        "peaks": Part("measured", f"datasheet: {gpu.memory_bandwidth_bytes_per_s.source}"),
+        "kernels": Part(fitted.origin, _with_note(fitted.source, fitted.note), errors or None),
+        "host": Part(engine.origin, _with_note(engine.source, engine.note)),
+        "decoding": _decoding(scenario),
+        "workload": Part("assumed", scenario.workload.describe()),
+        "pipeline": Part("assumed", "stage times of the scenario, not simulated"),
+        "memory": Part("assumed" if scenario.deployment.num_gpu_blocks is None else "measured", _pool(scenario)),
+    }
+    if serving.quote is not None:
+        quote = serving.quote
+        parts["price"] = Part("measured", f"{quote.source} ({quote.as_of}), {quote.instance}")
+    if scenario.deployment.weights != serving.cost.compute_precision:
+        note = f"{gpu.name} has no {scenario.deployment.weights} units: weight-only, multiplied in bf16"
+        parts["quantisation"] = Part("assumed", note)
+    return parts
+
+
+def weakest(parts: dict[str, Part]) -> Origin:
+    """Return the weakest origin of the parts that make up the times."""
+    order: tuple[Origin, ...] = ("assumed", "calibrated", "measured")
+    origins = {part.origin for name, part in parts.items() if name in {"kernels", "decoding"}}
+    return next(origin for origin in order if origin in origins)
+
+
+def not_modelled(scenario: Scenario) -> tuple[str, ...]:
+    """Return what a reader might take for granted and is not in the numbers."""
+    missing = [
+        "the error of the calibration is not in the intervals, which hold the sampling error only",
+        "prefix caching, priorities, autoscaling and failures",
+        "warm-up of a cold replica",
+    ]
+    if scenario.deployment.replicas > 1:
+        missing.append("load-aware routing: replicas are served in turn")
+    if isinstance(scenario.decoding, Speculative):
+        missing.append("acceptance that differs between requests or drifts")
+    return tuple(missing)
+
+
+def _with_note(source: str, note: str | None) -> str:
+    return source if note is None else f"{source}; {note}"
+
+
+def _pool(scenario: Scenario) -> str:
+    if scenario.deployment.num_gpu_blocks is not None:
+        return "size of the KV pool as given (num_gpu_blocks)"
+    return "KV pool: memory fraction of the GPU less weights and the engine's reserve"
+
+
+def _decoding(scenario: Scenario) -> Part:
+    strategy = scenario.decoding
+    if isinstance(strategy, Speculative):
+        return Part("assumed", f"acceptance: {strategy.source or 'given in the scenario, no source'}")
+    if isinstance(strategy, BlockDiffusion):
+        what = "what-if: the model was not trained for it" if strategy.what_if else "given"
+        return Part("assumed", f"denoise passes per block: {what}; quality unknown")
+    return Part("measured", "one token a pass, by definition")

@@ -1,0 +1,55 @@
+"""THE SPINE: a scenario in, an outcome out. Read this page first."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sim.cost import Usage, ridge_tokens_per_pass, usage
+from sim.economics.cost import Cost, price
+from sim.engine import simulate
+from sim.metrics.measure import measure
+from sim.metrics.result import Metrics
+from sim.provenance import Part, not_modelled, provenance
+from sim.records import Simulation
+from sim.scenario import Scenario, Serving, resolve
+from sim.workload import stream
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The answer and all that stands behind it."""
+
+    scenario: Scenario
+    serving: Serving
+    simulation: Simulation
+    metrics: Metrics
+    cost: Cost | None
+    """None where the scenario names no price."""
+    usage: Usage | None
+    ridge_tokens_per_pass: int | None
+    """Query positions per pass at which this deployment turns compute-bound, at the traffic's mean context."""
+    provenance: dict[str, Part]
+    not_modelled: tuple[str, ...]
+
+
+def run(scenario: Scenario, *, mode: Literal["leap", "pass"] = "leap") -> Outcome:
+    """Serve the workload on the deployment and say how well, and for how much."""
+    serving, seed = resolve(scenario), scenario.run.seed
+    strategy, gpus = scenario.decoding, scenario.deployment.gpus
+    traffic = scenario.workload.draw(scenario.run.requests, seed)
+    passes = strategy.draw_passes(traffic.output_tokens, stream(seed, "acceptance"))
+    simulation = simulate(traffic, passes, strategy, serving.cost, serving.limits, mode=mode)
+    metrics = measure(
+        simulation, slo=scenario.slo, pipeline=scenario.pipeline, gpus=gpus, seed=seed
+    )
+    context = float(traffic.input_tokens.mean() + traffic.output_tokens.mean() / 2)
+    return Outcome(
+        scenario=scenario,
+        serving=serving,
+        simulation=simulation,
+        metrics=metrics,
+        cost=None if serving.quote is None else price(simulation, metrics, serving.quote, gpus),
+        usage=usage(serving.cost, simulation.leaps),
+        ridge_tokens_per_pass=ridge_tokens_per_pass(serving.cost, context_tokens=context),
+        provenance=provenance(scenario, serving),
+        not_modelled=not_modelled(scenario),
+    )

@@ -1,0 +1,16 @@
+"""The scenario: schema, loading with overrides, and the facts behind its names."""
+
+from sim.scenario.load import build_scenario, list_scenarios, load_scenario, scenario_path
+from sim.scenario.schema import RunSettings, Scenario
+from sim.scenario.serving import Serving, resolve
+
+__all__ = [
+    "RunSettings",
+    "Scenario",
+    "Serving",
+    "build_scenario",
+    "list_scenarios",
+    "load_scenario",
+    "resolve",
+    "scenario_path",
+]

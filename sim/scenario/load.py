@@ -1,0 +1,74 @@
+"""From a file or a built-in name to a checked scenario."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import sim.catalog
+from sim.errors import InputError
+from sim.scenario.schema import Scenario
+from sim.yaml_files import find, list_names, parse_scalar, read_yaml, validate
+
+SCENARIOS: Final = Path(sim.catalog.__file__).resolve().parent / "scenarios"
+
+
+def list_scenarios() -> tuple[str, ...]:
+    """Return the names of the built-in scenarios."""
+    return list_names(SCENARIOS)
+
+
+def scenario_path(reference: str | Path) -> Path:
+    """Return the file of a built-in name, or the user's own path."""
+    return find("scenario", reference, SCENARIOS)
+
+
+def load_scenario(
+    reference: str | Path, overrides: Iterable[str] = (), *, trace: Path | None = None
+) -> Scenario:
+    """Return the scenario of a file or built-in name, with `key.path=value` overrides applied.
+
+    A `trace` replaces the workload. Relative paths inside the file are taken from its folder.
+    """
+    path = scenario_path(reference)
+    content: dict[str, Any] = dict(read_yaml(path))
+    content.setdefault("name", path.stem)
+    for override in overrides:
+        _apply(content, override)
+    if trace is not None:
+        content["workload"] = {"arrivals": {"kind": "trace", "path": str(trace.absolute())}}
+    return build_scenario(content, where=str(path), folder=path.parent)
+
+
+def build_scenario(content: Mapping[str, object], *, where: str, folder: Path) -> Scenario:
+    """Return a scenario from parsed keys; relative paths are taken from `folder`."""
+    scenario = validate(Scenario, content, where)
+    update: dict[str, Any] = {"workload": scenario.workload.relative_to(folder)}
+    for key in ("model", "hardware", "engine"):
+        value = getattr(scenario, key)
+        if isinstance(value, str) and value.endswith((".json", ".yaml", ".yml")):
+            update[key] = str(folder / Path(value).expanduser())
+    return scenario.model_copy(update=update)
+
+
+def _apply(content: dict[str, Any], override: str) -> None:
+    """Set one dotted key; a `kind` or `name` that changes drops the keys of the old one."""
+    key, equals, text = override.partition("=")
+    parts = [part.strip() for part in key.split(".")]
+    if not equals or not all(parts):
+        raise InputError(
+            f"`{override}` is not of the form key.path=value",
+            where="--set",
+            remedy="for example --set deployment.tensor_parallel=4",
+        )
+    node = content
+    for part in parts[:-1]:
+        below = node.get(part)
+        if below is not None and not isinstance(below, Mapping):
+            raise InputError(f"`{part}` in `{key}` holds a value, not keys", where="--set")
+        node[part] = dict(below or {})
+        node = node[part]
+    value = parse_scalar(text)
+    changed = parts[-1] in {"kind", "name"} and len(parts) > 1 and node.get(parts[-1]) != value
+    if changed:
+        node.clear()
+    node[parts[-1]] = value

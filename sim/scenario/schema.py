@@ -1,0 +1,65 @@
+"""The scenario file: what users write, keys and units as they stand in YAML."""
+
+from typing import Annotated, Any, Self
+
+from annotated_types import Ge, Le, MinLen
+from pydantic import BaseModel, ConfigDict, Field
+
+from sim.decoding import AnyStrategy, Autoregressive
+from sim.deployment import Deployment
+from sim.economics.prices import PriceChoice
+from sim.metrics.pipeline import Pipeline
+from sim.metrics.slo import Slo
+from sim.workload import Workload
+
+
+class RunSettings(BaseModel):
+    """How long to simulate, and with which random numbers."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    requests: Annotated[int, Ge(1), Le(100_000_000)] = 5000
+    """Requests to simulate (a trace brings its own)."""
+    seed: Annotated[int, Ge(0), Le(2**31 - 1)] = 0
+
+
+class Scenario(BaseModel):
+    """One question: this model on this hardware, this traffic, these targets, this price."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Annotated[str, MinLen(1)] = "unnamed"
+    description: str | None = None
+    model: str | dict[str, Any]
+    """Catalog name, alias, path of a config.json, or the facts inline."""
+    hardware: str
+    """Name of a GPU profile, or path of your own."""
+    engine: str = "generic"
+    deployment: Deployment = Deployment()
+    decoding: AnyStrategy = Autoregressive()
+    strategies: tuple[AnyStrategy, ...] = ()
+    """Strategies that `frontier` sweeps besides `decoding`."""
+    workload: Workload
+    slo: Slo = Slo()
+    pipeline: Pipeline = Pipeline()
+    prices: PriceChoice | None = None
+    run: RunSettings = Field(default_factory=RunSettings)
+
+    def with_decoding(self, strategy: AnyStrategy) -> Self:
+        """Return the same scenario decoded another way, with the strategy's own model if it names one."""
+        update: dict[str, Any] = {"decoding": strategy}
+        if strategy.model is not None:
+            update["model"] = strategy.model
+        return self.model_copy(update=update)
+
+    def with_workload(self, workload: Workload, requests: int | None = None) -> Self:
+        """Return the same scenario under other traffic."""
+        update: dict[str, Any] = {"workload": workload}
+        if requests is not None:
+            update["run"] = self.run.model_copy(update={"requests": requests})
+        return self.model_copy(update=update)
+
+    def with_deployment(self, **changes: int | float | str | None) -> Self:
+        """Return the same scenario laid out differently; the changed values are checked."""
+        deployment = Deployment.model_validate({**self.deployment.model_dump(), **changes})
+        return self.model_copy(update={"deployment": deployment})

@@ -1,0 +1,106 @@
+"""From names to facts: the model, GPU, engine and cost model that a scenario means, cross-checked."""
+
+from dataclasses import dataclass
+
+from sim.cost import ForwardPass, MemoryPlan, plan_memory
+from sim.economics.price_list import Quote
+from sim.engine import Limits
+from sim.errors import InputError
+from sim.hardware import (
+    EngineProfile,
+    FittedProfile,
+    GpuProfile,
+    load_engine,
+    load_fitted,
+    load_gpu,
+)
+from sim.model import Model, load_model
+from sim.scenario.schema import Scenario
+from sim.workload import Fixed
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """Everything that `run` needs besides the traffic."""
+
+    model: Model
+    gpu: GpuProfile
+    fitted: FittedProfile
+    engine: EngineProfile
+    cost: ForwardPass
+    memory: MemoryPlan
+    limits: Limits
+    quote: Quote | None
+
+
+def resolve(scenario: Scenario) -> Serving:
+    """Return the facts behind a scenario; raise one sentence where they do not go together."""
+    model, gpu = load_model(scenario.model), load_gpu(scenario.hardware)
+    engine = load_engine(scenario.engine)
+    fitted = load_fitted(gpu, engine.requested)
+    deployment, strategy = scenario.deployment, scenario.decoding
+    _check_parallelism(scenario, model, gpu)
+    _check_lengths(scenario, model)
+    _check_strategy(scenario, model)
+    draft = strategy.draft_work
+    memory = plan_memory(model, gpu, engine, deployment, draft_share=draft.share if draft else 0.0)
+    limits = Limits(
+        replicas=deployment.replicas,
+        max_sequences=deployment.max_sequences,
+        max_batched_tokens=deployment.max_batched_tokens,
+        kv_blocks=memory.blocks,
+        block_tokens=memory.block_tokens,
+        max_context_tokens=model.max_context_tokens,
+    )
+    quote = None if scenario.prices is None else scenario.prices.resolve(gpu.name)
+    cost = ForwardPass(model, gpu, fitted, engine, deployment)
+    return Serving(model, gpu, fitted, engine, cost, memory, limits, quote)
+
+
+def _check_parallelism(scenario: Scenario, model: Model, gpu: GpuProfile) -> None:
+    ranks, where = scenario.deployment.tensor_parallel, "deployment.tensor_parallel"
+    if model.heads % ranks or (ranks < model.kv_heads and model.kv_heads % ranks):
+        raise InputError(
+            f"{model.heads} query and {model.kv_heads} KV heads of {model.name} cannot be split over {ranks} GPUs",
+            where=where,
+            remedy="use a power of two up to 8",
+        )
+    if ranks > gpu.gpus_per_node.value:
+        raise InputError(
+            f"{ranks} GPUs, but a node of {gpu.name} has {gpu.gpus_per_node.value:g}", where=where
+        )
+
+
+def _check_lengths(scenario: Scenario, model: Model) -> None:
+    prompt, answer = scenario.workload.input_tokens, scenario.workload.output_tokens
+    fixed = [part.tokens for part in (prompt, answer) if isinstance(part, Fixed)]
+    if sum(fixed) > model.max_context_tokens:
+        raise InputError(
+            f"{sum(fixed):,} tokens per request, but {model.name} takes {model.max_context_tokens:,} in all",
+            where="workload",
+            remedy="shorten the prompt or the answer, or choose a model with a longer context",
+        )
+
+
+def _check_strategy(scenario: Scenario, model: Model) -> None:
+    strategy = scenario.decoding
+    if strategy.name == "block_diffusion" and model.causal and not strategy.what_if:
+        raise InputError(
+            f"{model.name} was not trained for block diffusion",
+            where="decoding",
+            remedy="set `what_if: true` to see its cost anyway, labelled assumed, or name a diffusion `model`",
+        )
+    if strategy.name != "block_diffusion" and not model.causal:
+        raise InputError(
+            f"{model.name} is a diffusion model and cannot decode by {strategy.name}",
+            where="decoding",
+            remedy="use `block_diffusion`",
+        )
+    plan = strategy.plan(1, 2, 1)
+    budget = scenario.deployment.max_batched_tokens
+    if plan.peak_positions > budget:
+        raise InputError(
+            f"one pass of {strategy.name} needs {plan.peak_positions} positions, more than the budget of {budget}",
+            where="deployment.max_batched_tokens",
+            remedy="raise it",
+        )
