@@ -30,10 +30,12 @@ class UnknownNameError(InputError):
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         self.kind, self.name = kind, name
         names = sorted(known)
-        lowered = {entry.lower(): entry for entry in names}
-        near = [
-            lowered[match] for match in get_close_matches(name.lower(), lowered, n=3, cutoff=0.5)
-        ]
+        lowered = {entry.lower().replace("-", "_"): entry for entry in names}
+        wanted = name.lower().replace("-", "_")
+        # What begins with the name comes first: `A100` means a100_sxm_80gb.
+        begin = [key for key in lowered if wanted and key.startswith(wanted)]
+        close = begin or get_close_matches(wanted, lowered, n=3, cutoff=0.5)
+        near = [lowered[key] for key in close[:3]]
         hint = f"did you mean {', '.join(near)}?" if near else f"known: {', '.join(names)}"
         super().__init__(
             f"no {kind} named `{name}` and no file at that path", where=kind, remedy=hint

@@ -73,8 +73,8 @@ def _mapping(content: object, path: Path, form: str) -> Mapping[str, object]:
     if content is None:
         raise InputError("the file is empty", where=str(path))
     if not isinstance(content, dict):
-        found = type(content).__name__
-        raise InputError(f"expected {form} keys with values, found a {found}", where=str(path))
+        found = "a list" if isinstance(content, list) else "a single value"
+        raise InputError(f"expected {form} keys with values, found {found}", where=str(path))
     odd = [key for key in content if not isinstance(key, str)]
     if odd:
         raise InputError(f"the key `{odd[0]}` is not text", where=str(path), remedy="quote it")
@@ -176,7 +176,7 @@ def _short(value: object, limit: int = 60) -> str:
 
 
 def _dotted(location: Sequence[int | str], mapping: Any) -> str:  # noqa: ANN401
-    """Return the user's own key; tags of unions, which pydantic mixes into its path, are left out."""
+    """Return the user's own key, without the tags of unions that pydantic mixes into its path."""
     parts: list[str] = []
     node = mapping
     for position, part in enumerate(location):

@@ -23,7 +23,7 @@ class EngineProfile(BaseModel):
     source: Source
     as_of: AsOf
     memory_reserve_bytes: NotNegative
-    """Kept per GPU for activations, graphs and the runtime, out of the engine's share of the memory, B."""
+    """Kept per GPU for activations, graphs and runtime, out of the engine's share of memory, B."""
     host_s_per_pass: NotNegative
     host_s_per_sequence: NotNegative
     """Per pass, for each sequence in it."""

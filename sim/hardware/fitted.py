@@ -1,6 +1,7 @@
 """What a GPU's kernels reach of its peaks: few, physical numbers, each within its bounds.
 
-P is the dense peak in FLOP/s, BW the memory bandwidth in B/s, F the work in FLOP, B the bytes moved.
+P is the dense peak in FLOP/s, BW the memory bandwidth in B/s, F the work in FLOP, B the bytes
+moved.
 """
 
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ Efficiency = Annotated[float, Gt(0), Le(1)]
 """Share of a peak that is reached."""
 Norm = Annotated[float, Ge(1), Field(allow_inf_nan=False)]
 Origin = Literal["calibrated", "assumed", "measured"]
-"""measured: on the user's own GPU; calibrated: fitted elsewhere, with its error; assumed: neither."""
+"""measured: on the user's own GPU; calibrated: fitted elsewhere; assumed: neither."""
 
 
 class _Frozen(BaseModel):

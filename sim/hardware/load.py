@@ -1,4 +1,4 @@
-"""Names and paths -> profiles. What has no file of its own falls back to the generic one and says so."""
+"""Names and paths -> profiles. What has no file of its own gets the generic one and says so."""
 
 from pathlib import Path
 from typing import Final
@@ -37,7 +37,8 @@ def load_gpu(reference: str | Path) -> GpuProfile:
 def load_fitted(gpu: GpuProfile, engine: str) -> FittedProfile:
     """Return the kernel layer for a GPU and an engine.
 
-    In this order: the file of both; the GPU's generic file; the universal roofline, labelled assumed.
+    In this order: the file of both; the GPU's generic file; the universal roofline, labelled
+    assumed.
     """
     folder = PROFILES / "fitted"
     for kernels in (engine, GENERIC):
@@ -57,7 +58,8 @@ def load_fitted_file(path: Path) -> FittedProfile:
 def load_engine(reference: str | Path) -> EngineProfile:
     """Return the host layer of an engine by its name, or from a YAML file of the user's own.
 
-    An engine without figures of its own gets the generic ones: `requested` keeps the name, `note` says so.
+    An engine without figures of its own gets the generic ones: `requested` keeps the name, and
+    `note` says so.
     """
     folder = PROFILES / "engines"
     name = str(reference)

@@ -3,7 +3,14 @@
 from typing import Annotated, Literal, Self
 
 from annotated_types import Ge, Gt
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    field_validator,
+    model_validator,
+)
 
 from sim.units import GIB, GIGA, MIB, TERA
 
@@ -59,7 +66,7 @@ class GpuProfile(BaseModel):
     """None: the GPU has no FP8 matrix units."""
     l2_bytes: Sourced | None = None
     link_one_way_bytes_per_s: Sourced
-    """Bandwidth to the other GPUs of the node in one direction, B/s: half of what datasheets print."""
+    """Bandwidth to the node's other GPUs in one direction, B/s: half of what datasheets print."""
     gpus_per_node: Sourced
     tdp_w: Sourced
 

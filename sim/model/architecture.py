@@ -7,7 +7,8 @@ from dataclasses import dataclass
 class Model:
     """A dense decoder-only transformer: grouped-query attention and a gated MLP in every layer.
 
-    Counts are in elements (weights, cache entries), never in bytes: precision belongs to the deployment.
+    Counts are in elements (weights, cache entries), never in bytes: precision belongs to the
+    deployment.
     """
 
     name: str
@@ -65,7 +66,7 @@ class Model:
 
     @property
     def head_elements(self) -> int:
-        """Weights that the LM head multiplies with, whether or not they are stored a second time."""
+        """Weights that the LM head multiplies with, whether or not they are stored twice."""
         return self.vocab_size * self.hidden_size
 
     @property

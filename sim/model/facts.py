@@ -1,4 +1,4 @@
-"""Schema of a model's facts as users write them: a catalog file, a file of their own, or inline."""
+"""Schema of a model's facts as users write them: in the catalog, in their own file, or inline."""
 
 from typing import Annotated, Literal, Self
 
@@ -13,8 +13,8 @@ Count = Annotated[StrictInt, Ge(1)]
 class ModelFacts(BaseModel):
     """A dense decoder-only transformer; every key is a plain count read off its `config.json`.
 
-    What other architectures need (experts, latent attention, windows) comes as further optional keys,
-    so that the files written today stay valid.
+    What other architectures need (experts, latent attention, windows) comes as further optional
+    keys, so that the files written today stay valid.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -46,7 +46,9 @@ class ModelFacts(BaseModel):
             problem = f"`hidden_size` {self.hidden_size} is not a multiple of `heads` {self.heads}"
             raise ValueError(f"{problem}; give `head_dim`")
         if self.kv_heads and self.heads % self.kv_heads:
-            raise ValueError(f"`heads` {self.heads} is not a multiple of `kv_heads` {self.kv_heads}")
+            raise ValueError(
+                f"`heads` {self.heads} is not a multiple of `kv_heads` {self.kv_heads}"
+            )
         return self
 
     def to_model(self) -> Model:

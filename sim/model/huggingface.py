@@ -1,7 +1,7 @@
 """A Hugging Face `config.json` -> counted facts, for dense Llama- and Qwen3-like architectures.
 
-Counting something that is not understood would give a wrong number that looks right. So every field is
-either used, or known not to change any count, or refused by name.
+Counting something that is not understood would give a wrong number that looks right. So every
+field is either used, or known not to change any count, or refused by name.
 """
 
 from collections.abc import Mapping
@@ -13,18 +13,51 @@ from sim.model.architecture import Model
 from sim.model.facts import ModelFacts
 from sim.yaml_files import read_json, validate
 
-_QK_NORM: Final = {"LlamaForCausalLM": False, "MistralForCausalLM": False, "Qwen3ForCausalLM": True}
+_QK_NORM: Final = {
+    "LlamaForCausalLM": False,
+    "MistralForCausalLM": False,
+    "Qwen3ForCausalLM": True,
+}
 """Architectures whose layer is counted by `Model`, and whether queries and keys are normalised."""
 
 _USED: Final = frozenset(
-    "architectures head_dim hidden_size intermediate_size max_position_embeddings model_type"
-    " num_attention_heads num_hidden_layers num_key_value_heads quantization_config"
-    " tie_word_embeddings vocab_size".split()
+    {
+        "architectures",
+        "head_dim",
+        "hidden_size",
+        "intermediate_size",
+        "max_position_embeddings",
+        "model_type",
+        "num_attention_heads",
+        "num_hidden_layers",
+        "num_key_value_heads",
+        "quantization_config",
+        "tie_word_embeddings",
+        "vocab_size",
+    }
 )
 _HARMLESS: Final = frozenset(
-    "_name_or_path attention_dropout auto_map bos_token_id dtype eos_token_id hidden_act"
-    " initializer_range max_window_layers pad_token_id pretraining_tp rms_norm_eps rope_parameters"
-    " rope_scaling rope_theta torch_dtype transformers_version unsloth_fixed use_cache".split()
+    {
+        "_name_or_path",
+        "attention_dropout",
+        "auto_map",
+        "bos_token_id",
+        "dtype",
+        "eos_token_id",
+        "hidden_act",
+        "initializer_range",
+        "max_window_layers",
+        "pad_token_id",
+        "pretraining_tp",
+        "rms_norm_eps",
+        "rope_parameters",
+        "rope_scaling",
+        "rope_theta",
+        "torch_dtype",
+        "transformers_version",
+        "unsloth_fixed",
+        "use_cache",
+    }
 )
 """Fields that change no count: tokens, precision of the arithmetic, positions, housekeeping."""
 
@@ -68,7 +101,11 @@ def _qk_norm(config: Mapping[str, object], where: str) -> bool:
     names = given if isinstance(given, list) else [given]
     if len(names) != 1 or names[0] not in _QK_NORM:
         known = ", ".join(_QK_NORM)
-        raise InputError(f"`architectures` {given} is not understood yet", where=where, remedy=f"understood: {known}")
+        raise InputError(
+            f"`architectures` {given} is not understood yet",
+            where=where,
+            remedy=f"understood: {known}",
+        )
     return _QK_NORM[names[0]]
 
 
@@ -77,7 +114,9 @@ def _refuse_unknown(config: Mapping[str, object], where: str) -> None:
     if odd:
         fields = ", ".join(f"`{key}`" for key in odd)
         problem = f"{fields} not understood: it could change what a token costs"
-        raise InputError(problem, where=where, remedy="dense Llama and Qwen3 layers are counted so far")
+        raise InputError(
+            problem, where=where, remedy="dense Llama and Qwen3 layers are counted so far"
+        )
 
 
 def _inert(config: Mapping[str, object], key: str, value: object) -> bool:
@@ -103,15 +142,20 @@ def _optional_count(config: Mapping[str, object], key: str, where: str) -> int |
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InputError(f"`{key}` should be a whole number from 1 on, found {value!r}", where=where)
+        raise InputError(
+            f"`{key}` should be a whole number from 1 on, found {value!r}", where=where
+        )
     return value
 
 
 def _default_head_dim(config: Mapping[str, object], where: str) -> int:
-    """Return the width of a head where the file leaves it out; Qwen3's default is 128, not a quotient."""
+    """Return the width of a head where it is left out; Qwen3's default is 128, not a quotient."""
     if config.get("architectures") == ["Qwen3ForCausalLM"]:
         return 128
-    hidden, heads = _count(config, "hidden_size", where), _count(config, "num_attention_heads", where)
+    hidden, heads = (
+        _count(config, "hidden_size", where),
+        _count(config, "num_attention_heads", where),
+    )
     if hidden % heads:
         problem = f"`hidden_size` {hidden} is not a multiple of `num_attention_heads` {heads}"
         raise InputError(problem, where=where, remedy="`head_dim` must be given")
@@ -131,14 +175,18 @@ def _checkpoint_precision(config: Mapping[str, object], file: Path) -> str:
     if quantised:
         method = quantised.get("quant_method") if isinstance(quantised, Mapping) else quantised
         if method != "fp8":
-            raise InputError(f"`quantization_config.quant_method` {method!r} is not understood yet", where=where)
+            raise InputError(
+                f"`quantization_config.quant_method` {method!r} is not understood yet", where=where
+            )
         return "fp8"
     side_file = file.with_name(_SIDE_FILE)
     if side_file.is_file():
         inner = read_json(side_file).get("quantization")
         method = inner.get("quant_algo") if isinstance(inner, Mapping) else inner
         if method != "FP8":
-            raise InputError(f"`quantization.quant_algo` {method!r} is not understood yet", where=str(side_file))
+            raise InputError(
+                f"`quantization.quant_algo` {method!r} is not understood yet", where=str(side_file)
+            )
         return "fp8"
     return "bf16"
 

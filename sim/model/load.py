@@ -1,4 +1,4 @@
-"""A reference in a scenario -> `Model`: a catalog name, an alias, a file, or facts written inline."""
+"""A reference in a scenario -> `Model`: a catalog name, an alias, a file, or inline facts."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,9 +21,9 @@ def list_models() -> tuple[str, ...]:
 def load_model(reference: str | Path | Mapping[str, object]) -> Model:
     """Return the model that `reference` means.
 
-    A mapping is taken as facts written inline (the keys of a catalog file). A string is a name of the
-    catalog, else an alias from it (in any case), else a path; a path is a YAML file of facts, or a Hugging
-    Face `config.json` or its folder.
+    A mapping is taken as facts written inline (the keys of a catalog file). A string is a name of
+    the catalog, else a path that exists, else an alias from the catalog (in any case). A path is a
+    YAML file of facts, or a Hugging Face `config.json` or its folder.
     """
     if isinstance(reference, Mapping):
         return validate(ModelFacts, reference, "model").to_model()

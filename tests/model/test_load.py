@@ -1,0 +1,70 @@
+"""Names, aliases, files and inline facts lead to one model; all else to one sentence."""
+
+from pathlib import Path
+
+import pytest
+
+from sim.errors import InputError, UnknownNameError
+from sim.model import load_model
+
+FACTS: dict[str, object] = {
+    "name": "mine",
+    "layers": 2,
+    "hidden_size": 8,
+    "heads": 4,
+    "intermediate_size": 10,
+    "vocab_size": 100,
+    "max_context_tokens": 64,
+}
+
+
+@pytest.mark.parametrize(
+    ("alias", "name"),
+    [
+        ("meta-llama/Llama-3.1-70B", "llama-3.1-70b"),
+        ("meta-llama/Meta-Llama-3.1-70B-Instruct", "llama-3.1-70b"),
+        ("meta-llama/Llama-3.1-8B-Instruct", "llama-3.1-8b"),
+        ("meta-llama/Meta-Llama-3.1-8B", "llama-3.1-8b"),
+        ("META-LLAMA/llama-3.1-8b", "llama-3.1-8b"),
+        ("Llama-3.1-8B", "llama-3.1-8b"),
+        ("Qwen/Qwen3-32B", "qwen3-32b"),
+    ],
+)
+def test_repositories_are_aliases_of_the_catalog(alias: str, name: str) -> None:
+    assert load_model(alias) == load_model(name)
+
+
+def test_an_unknown_model_is_refused_with_near_names() -> None:
+    with pytest.raises(UnknownNameError, match=r"did you mean llama-3\.1-70b"):
+        load_model("llama-3.1-700b")
+    with pytest.raises(UnknownNameError, match="known: llama"):
+        load_model("zzz")
+
+
+def test_facts_from_a_file_equal_facts_inline(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("\n".join(f"{key}: {value}" for key, value in FACTS.items()))
+    assert load_model(path) == load_model(str(path)) == load_model(FACTS)
+
+
+def test_heads_left_out_mean_full_attention_and_the_quotient_as_width() -> None:
+    model = load_model(FACTS)
+    assert (model.kv_heads, model.head_dim) == (4, 2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"layer": 3}, "`layer` is not a key here; did you mean `layers`"),
+        ({"layers": 0}, "`layers` should be greater than or equal to 1, found 0"),
+        ({"layers": 2.5}, "`layers` should be a valid integer, found 2.5"),
+        ({"kv_heads": 3}, "`heads` 4 is not a multiple of `kv_heads` 3"),
+        ({"heads": 3}, "`hidden_size` 8 is not a multiple of `heads` 3"),
+        ({"experts": 8}, "`experts` is not a key here"),
+        ({"qk_norm": "no"}, "`qk_norm` should be a valid boolean"),
+    ],
+)
+def test_wrong_facts_are_refused_by_key(changes: dict[str, object], problem: str) -> None:
+    with pytest.raises(InputError) as caught:
+        load_model({**FACTS, **changes})
+    assert problem in str(caught.value)

@@ -1,0 +1,36 @@
+"""The recipes are true: what they print loads."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from sim.economics.price_list import load_price_list
+from sim.hardware import load_fitted, load_gpu
+from sim.model import load_model
+
+TEXT = (Path(__file__).parents[1] / "docs" / "recipes.md").read_text(encoding="utf-8")
+
+
+def _recipe(tmp_path: Path, title: str) -> Path:
+    section = TEXT.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+    block = re.search(r"```yaml\n(.*?)```", section, re.DOTALL)
+    assert block is not None
+    path = tmp_path / "recipe.yaml"
+    path.write_text(block.group(1), encoding="utf-8")
+    return path
+
+
+def test_the_model_of_the_recipe_has_its_published_count(tmp_path: Path) -> None:
+    assert load_model(_recipe(tmp_path, "A model")).total_parameters == 405_853_388_800
+
+
+def test_the_gpu_of_the_recipe_loads_and_runs_on_the_universal_roofline(tmp_path: Path) -> None:
+    gpu = load_gpu(_recipe(tmp_path, "A GPU"))
+    assert gpu.peak_flop_per_s("fp8") == pytest.approx(2 * 756e12, rel=0.01)
+    assert load_fitted(gpu, "vllm").origin == "assumed"
+
+
+def test_the_price_list_of_the_recipe_quotes_its_price(tmp_path: Path) -> None:
+    prices = load_price_list(_recipe(tmp_path, "A price list"))
+    assert prices.quote("h100_sxm", "reserved").usd_per_gpu_hour == 2.10
