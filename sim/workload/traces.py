@@ -1,0 +1,201 @@
+"""Read recorded requests from CSV: `arrival_s,input_tokens,output_tokens`, or the Azure traces."""
+
+import csv
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.errors import InputError
+from sim.records import FloatArray, IntArray
+
+PLAIN = ("arrival_s", "input_tokens", "output_tokens")
+AZURE = ("TIMESTAMP", "ContextTokens", "GeneratedTokens")
+"""Columns of the Azure LLM Inference traces; the first is a date and time."""
+
+_NS_PER_S = 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class TraceRows:
+    """A trace in memory: read-only columns, one row a request; the first arrives at 0 s."""
+
+    arrival_s: FloatArray
+    input_tokens: IntArray
+    output_tokens: IntArray
+
+    def __len__(self) -> int:
+        return len(self.arrival_s)
+
+    def first(self, count: int | None) -> "TraceRows":
+        """Return the first `count` rows (all rows where it is None)."""
+        return TraceRows(
+            self.arrival_s[:count], self.input_tokens[:count], self.output_tokens[:count]
+        )
+
+    @property
+    def requests_per_s(self) -> float | None:
+        """Mean rate, gaps / time between first and last arrival; None where no time passes."""
+        span_s = float(self.arrival_s[-1])
+        return (len(self) - 1) / span_s if span_s > 0 else None
+
+
+def read_trace(path: Path) -> TraceRows:
+    """Read a trace; a file that has not changed since it was last read is not read again."""
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise InputError(
+            f"cannot read the trace ({error.strerror})", where=str(path), remedy="check the path"
+        ) from error
+    return _read(path, found.st_mtime_ns, found.st_size)
+
+
+@lru_cache(maxsize=4)
+def _read(path: Path, modified_ns: int, size_bytes: int) -> TraceRows:  # noqa: ARG001 (cache key)
+    header, rows, lines = _cells(path)
+    names = _columns(path, header)
+    table = _Table(path, header, rows, lines)
+    arrival_s = table.dates_s(names[0]) if names == AZURE else table.numbers(names[0])
+    back = np.flatnonzero(np.diff(arrival_s) < 0)
+    if len(back):
+        row = int(back[0]) + 1
+        raise table.fault(row, names[0], "is earlier than the row above", "sort the rows by time")
+    columns = (arrival_s - arrival_s[0], table.tokens(names[1]), table.tokens(names[2]))
+    for column in columns:
+        column.setflags(write=False)  # shared by every run that replays the trace
+    return TraceRows(*columns)
+
+
+def _cells(path: Path) -> tuple[list[str], list[list[str]], list[int]]:
+    """Return header, rows and the line in the file of each row; blank lines are skipped."""
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.reader(file)
+            for cells in reader:
+                if any(cells) and (len(cells) > 1 or cells[0].strip()):
+                    rows.append(cells)
+                    lines.append(reader.line_num)
+    except OSError as error:
+        raise InputError(
+            f"cannot read the trace ({error.strerror})", where=str(path), remedy="name a CSV file"
+        ) from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError(
+            "the trace is not text in UTF-8", where=str(path), remedy="name a CSV file"
+        ) from error
+    if len(rows) < 2:  # a header and one request
+        what = "a header but no requests" if rows else "nothing in it"
+        raise InputError(f"the trace has {what}", where=str(path), remedy="give it a row or more")
+    return [name.strip() for name in rows[0]], rows[1:], lines[1:]
+
+
+def _columns(path: Path, header: Sequence[str]) -> tuple[str, str, str]:
+    """Return the names of the three columns to read: those of the format that fits best."""
+    best = min((PLAIN, AZURE), key=lambda names: len(set(names) - set(header)))
+    missing = [name for name in best if name not in header]
+    if missing:
+        raise InputError(
+            f"the trace lacks the column {', '.join(missing)} (found {', '.join(header)})",
+            where=str(path),
+            remedy=f"its header should name {', '.join(PLAIN)} or {', '.join(AZURE)}",
+        )
+    return best
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Cells of the file as text, with what is needed to say where a fault is."""
+
+    path: Path
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    lines: Sequence[int]
+
+    def fault(self, row: int, name: str, problem: str, remedy: str) -> InputError:
+        cell = self.rows[row][self.header.index(name)].strip()
+        return InputError(
+            f"line {self.lines[row]}: {name} `{cell}` {problem}",
+            where=str(self.path),
+            remedy=remedy,
+        )
+
+    def _text(self, name: str) -> list[str]:
+        index = self.header.index(name)
+        try:
+            return [cells[index] for cells in self.rows]
+        except IndexError:
+            row = next(i for i, cells in enumerate(self.rows) if len(cells) <= index)
+            raise InputError(
+                f"line {self.lines[row]}: {name} is missing"
+                f" ({len(self.rows[row])} fields, the header has {len(self.header)})",
+                where=str(self.path),
+                remedy="complete or remove the line",
+            ) from None
+
+    def numbers(self, name: str) -> FloatArray:
+        """Return a column of finite numbers."""
+        text = self._text(name)
+        try:
+            values = np.array(text, dtype=np.float64)
+        except ValueError:
+            row = next(i for i, cell in enumerate(text) if not _is_number(cell))
+            raise self.fault(row, name, "is not a number", "correct or remove the line") from None
+        bad = np.flatnonzero(~np.isfinite(values))
+        if len(bad):
+            raise self.fault(int(bad[0]), name, "is not finite", "correct or remove the line")
+        return values
+
+    def tokens(self, name: str) -> IntArray:
+        """Return a column of whole numbers, one or more."""
+        values = self.numbers(name)
+        bad = np.flatnonzero((values < 1) | (values != np.floor(values)) | (values > 1e9))
+        if len(bad):
+            problem = "is not a whole number of tokens, 1 or more"
+            raise self.fault(int(bad[0]), name, problem, "correct or remove the line")
+        return values.astype(np.int64)
+
+    def dates_s(self, name: str) -> FloatArray:
+        """Return a column of dates and times as seconds after the first row, to the nanosecond."""
+        text = [cell.strip() for cell in self._text(name)]
+        try:
+            dates = _dates(text)
+        except ValueError:
+            row = next(i for i, cell in enumerate(text) if not _is_date(cell))
+            raise self.fault(
+                row, name, "is not a date and time", "write YYYY-MM-DD hh:mm:ss.fff"
+            ) from None
+        missing = np.flatnonzero(np.isnat(dates))
+        if len(missing):
+            raise self.fault(int(missing[0]), name, "is no time", "correct or remove the line")
+        elapsed_ns = (dates - dates[0]).astype(np.float64)
+        return np.asarray(elapsed_ns / _NS_PER_S, np.float64)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _dates(text: Sequence[str]) -> NDArray[np.datetime64]:
+    with warnings.catch_warnings():
+        # numpy warns that it turns times with an offset into UTC, which is just what we want.
+        warnings.simplefilter("ignore", UserWarning)
+        return np.array(text, dtype="datetime64[ns]")
+
+
+def _is_date(cell: str) -> bool:
+    try:
+        _dates([cell])
+    except ValueError:
+        return False
+    return True
