@@ -14,7 +14,7 @@ Rate = Annotated[float, Gt(0), Le(1e6)]
 
 
 class _Arrivals(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 class Poisson(_Arrivals):

@@ -19,7 +19,7 @@ Side = Literal["input_tokens", "output_tokens"]
 
 
 class _Lengths(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 class Fixed(_Lengths):

@@ -34,7 +34,11 @@ class Workload(BaseModel):
     """When requests arrive and how long their prompts and answers are."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, json_schema_extra=_editable_schema
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        defer_build=True,
+        json_schema_extra=_editable_schema,
     )
 
     preset: str | None = None

@@ -87,7 +87,7 @@ def test_traffic_of_the_conversation_preset_resembles_the_recording() -> None:
 
 
 def test_a_gaussian_copula_would_get_the_mean_product_of_the_lengths_wrong() -> None:
-    """Why the preset holds a table of ranks: one correlation misses the shape of the dependence."""
+    """Why the preset holds a table of ranks: one correlation misses the shape of it."""
     rows = recorded("conv")
     given = {"preset": "azure-conv-2023", "length_correlation": 0.0728}
     traffic = Workload.model_validate(given).draw(50_000, seed=1)
