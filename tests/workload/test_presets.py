@@ -1,6 +1,5 @@
 """The catalog of workloads: files that load, and traffic that resembles the recorded one."""
 
-import os
 from math import sqrt
 from pathlib import Path
 
@@ -17,14 +16,9 @@ from sim.workload import (
 )
 from sim.workload.summary import dispersion, joint_ranks, spearman, summarise
 
-ROOT = Path(__file__).parents[2]
-TRACES = Path(os.environ.get("PARETOKEN_SHARED", ROOT.parent / "shared" / "data")) / "traces"
 
-
-def recorded(kind: str) -> TraceRows:
-    path = TRACES / f"AzureLLMInferenceTrace_{kind}_2023.csv"
-    if not path.exists():
-        pytest.skip("the Azure traces are not here; PARETOKEN_SHARED may name their folder")
+def recorded(shared_data: Path, kind: str) -> TraceRows:
+    path = shared_data / "traces" / f"AzureLLMInferenceTrace_{kind}_2023.csv"
     return read_trace(path)
 
 
@@ -51,8 +45,10 @@ def test_an_unknown_preset_is_refused_with_the_nearest_name() -> None:
 
 
 @pytest.mark.parametrize(("kind", "classes"), [("conv", 10), ("code", 5)])
-def test_the_azure_presets_hold_the_statistics_of_the_recordings(kind: str, classes: int) -> None:
-    measured = summarise(recorded(kind), classes)
+def test_the_azure_presets_hold_the_statistics_of_the_recordings(
+    shared_data: Path, kind: str, classes: int
+) -> None:
+    measured = summarise(recorded(shared_data, kind), classes)
     shipped = load_workload_preset(f"azure-{kind}-2023").model_dump()
     np.testing.assert_array_equal(shipped["joint_ranks"], np.array(measured["joint_ranks"]))
     for key in ("measured_arrivals", "input_tokens", "output_tokens", "probabilities"):
@@ -68,9 +64,9 @@ def _numbers(part: object) -> list[float]:
     return [float(part)]  # type: ignore[arg-type]
 
 
-def test_traffic_of_the_conversation_preset_resembles_the_recording() -> None:
+def test_traffic_of_the_conversation_preset_resembles_the_recording(shared_data: Path) -> None:
     """Means and the mean product (what the KV pool holds) within four standard errors."""
-    rows = recorded("conv")
+    rows = recorded(shared_data, "conv")
     traffic = Workload.model_validate({"preset": "azure-conv-2023"}).draw(50_000, seed=1)
     for draw_of, real_of in [
         (traffic.input_tokens, rows.input_tokens),
@@ -86,9 +82,11 @@ def test_traffic_of_the_conversation_preset_resembles_the_recording() -> None:
     assert gaps.mean() == pytest.approx(real.mean(), rel=4 / sqrt(len(gaps)))
 
 
-def test_a_gaussian_copula_would_get_the_mean_product_of_the_lengths_wrong() -> None:
+def test_a_gaussian_copula_would_get_the_mean_product_of_the_lengths_wrong(
+    shared_data: Path,
+) -> None:
     """Why the preset holds a table of ranks: one correlation misses the shape of it."""
-    rows = recorded("conv")
+    rows = recorded(shared_data, "conv")
     given = {"preset": "azure-conv-2023", "length_correlation": 0.0728}
     traffic = Workload.model_validate(given).draw(50_000, seed=1)
     product = (traffic.input_tokens * traffic.output_tokens).mean()

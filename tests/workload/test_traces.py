@@ -1,6 +1,5 @@
 """Traces: what is read, what is tolerated, and that each fault is one sentence with its place."""
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +8,6 @@ import pytest
 from sim.errors import InputError
 from sim.workload import Trace, Workload, read_trace
 
-ROOT = Path(__file__).parents[2]
-TRACES = Path(os.environ.get("PARETOKEN_SHARED", ROOT.parent / "shared" / "data")) / "traces"
-
 
 def written(folder: Path, text: str) -> Path:
     path = folder / "trace.csv"
@@ -19,11 +15,8 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
-def azure_trace(kind: str) -> Path:
-    path = TRACES / f"AzureLLMInferenceTrace_{kind}_2023.csv"
-    if not path.exists():
-        pytest.skip("the Azure traces are not here; PARETOKEN_SHARED may name their folder")
-    return path
+def azure_trace(shared_data: Path, kind: str) -> Path:
+    return shared_data / "traces" / f"AzureLLMInferenceTrace_{kind}_2023.csv"
 
 
 def test_a_plain_trace_is_read_and_starts_at_zero(tmp_path: Path) -> None:
@@ -138,8 +131,8 @@ def test_the_rows_that_runs_share_cannot_be_written_to(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("kind", "count"), [("code", 8_819), ("conv", 19_366)])
-def test_the_azure_traces_are_replayed_whole(kind: str, count: int) -> None:
-    workload = Workload.from_trace(azure_trace(kind))
+def test_the_azure_traces_are_replayed_whole(shared_data: Path, kind: str, count: int) -> None:
+    workload = Workload.from_trace(azure_trace(shared_data, kind))
     traffic = workload.draw(requests=100, seed=0)
     assert len(traffic) == traffic.measured == count
     assert not traffic.steady_state
@@ -152,8 +145,10 @@ def test_the_azure_traces_are_replayed_whole(kind: str, count: int) -> None:
     np.testing.assert_allclose(twice.arrival_s * 2, traffic.arrival_s, rtol=1e-12)
 
 
-def test_the_conversation_trace_has_the_times_that_its_first_and_last_line_say() -> None:
-    rows = read_trace(azure_trace("conv"))
+def test_the_conversation_trace_has_the_times_that_its_first_and_last_line_say(
+    shared_data: Path,
+) -> None:
+    rows = read_trace(azure_trace(shared_data, "conv"))
     # 18:15:46.6805900 to 19:14:08.4025270; second row at 18:15:50.9951690
     assert rows.arrival_s[-1] == pytest.approx(58 * 60 + 21.721937, abs=1e-7)
     assert rows.arrival_s[1] == pytest.approx(4.314579, abs=1e-9)
