@@ -13,7 +13,8 @@ def by_rank_correlation(
 ) -> FloatArray:
     """Return the output ranks tied to the input ranks by a Gaussian copula.
 
-    Pearson (1907), for the rank correlation `spearman`: the correlation of the normal scores is ρ = 2 sin(π spearman / 6).
+    Pearson (1907): a rank correlation `spearman` needs the correlation
+    ρ = 2 sin(π spearman / 6) of the normal scores.
     """
     rho = 2.0 * sin(pi * spearman / 6.0)
     return normal_cdfs(
