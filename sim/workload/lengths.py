@@ -1,4 +1,4 @@
-"""How long prompts and answers are: one small class a kind, each an inverse CDF over uniforms."""
+"""How long prompts and answers are: one small class a kind, each an inverse CDF over ranks."""
 
 from functools import cached_property
 from math import exp, log, log1p, sqrt
@@ -28,9 +28,9 @@ class Fixed(_Lengths):
     kind: Literal["fixed"] = "fixed"
     tokens: Tokens
 
-    def draw(self, u: FloatArray, side: Side) -> IntArray:  # noqa: ARG002
-        """Return one length per uniform, tokens."""
-        return np.full(len(u), self.tokens, np.int64)
+    def draw(self, ranks: FloatArray, side: Side) -> IntArray:  # noqa: ARG002
+        """Return one length per rank, tokens."""
+        return np.full(len(ranks), self.tokens, np.int64)
 
     def mean_tokens(self, side: Side) -> float:  # noqa: ARG002
         """Mean length, tokens."""
@@ -54,10 +54,10 @@ class Uniform(_Lengths):
             raise ValueError(f"needs `low` <= `high`, found {self.low} and {self.high}")
         return self
 
-    def draw(self, u: FloatArray, side: Side) -> IntArray:  # noqa: ARG002
-        """Return one length per uniform, tokens."""
-        steps = np.floor(u * (self.high - self.low + 1)).astype(np.int64)
-        # u < 1, but a joint draw may round to 1 (probability below 1e-16)
+    def draw(self, ranks: FloatArray, side: Side) -> IntArray:  # noqa: ARG002
+        """Return one length per rank, tokens."""
+        steps = np.floor(ranks * (self.high - self.low + 1)).astype(np.int64)
+        # a rank is below 1, but a joint draw may round to 1 (probability below 1e-16)
         return np.minimum(self.low + steps, self.high)
 
     def mean_tokens(self, side: Side) -> float:  # noqa: ARG002
@@ -102,10 +102,10 @@ class LogNormal(_Lengths):
             return log(self.median), self.sigma
         raise TypeError("no parameters")  # the validator sees to it
 
-    def draw(self, u: FloatArray, side: Side) -> IntArray:  # noqa: ARG002
-        """Return one length per uniform, tokens."""
+    def draw(self, ranks: FloatArray, side: Side) -> IntArray:  # noqa: ARG002
+        """Return one length per rank, tokens."""
         mu, sigma = self._log_parameters
-        tokens = np.maximum(np.rint(np.exp(mu + sigma * normal_scores(u))), 1.0)
+        tokens = np.maximum(np.rint(np.exp(mu + sigma * normal_scores(ranks))), 1.0)
         if self.max is not None:
             tokens = np.minimum(tokens, self.max)
         return tokens.astype(np.int64)
@@ -153,9 +153,9 @@ class Quantiles(_Lengths):
         pairs = sorted((self.quantiles or {}).items())
         return QuantileTable.of([p for p, _ in pairs], [tokens for _, tokens in pairs])
 
-    def draw(self, u: FloatArray, side: Side) -> IntArray:
-        """Return one length per uniform, tokens."""
-        return self.table(side).tokens_at(u)
+    def draw(self, ranks: FloatArray, side: Side) -> IntArray:
+        """Return one length per rank, tokens."""
+        return self.table(side).tokens_at(ranks)
 
     def mean_tokens(self, side: Side) -> float:
         """Mean length before rounding, tokens."""

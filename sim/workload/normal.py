@@ -10,16 +10,16 @@ from sim.records import FloatArray
 _HALF_ROOT = 1.0 / sqrt(2.0)
 
 
-def normal_cdf(z: float) -> float:
-    """Return P(Z <= z) of a standard normal Z; accurate in the lower tail as well."""
-    return 0.5 * erfc(-z * _HALF_ROOT)
+def normal_cdf(score: float) -> float:
+    """Return P(Z <= score) of a standard normal Z; accurate in the lower tail as well."""
+    return 0.5 * erfc(-score * _HALF_ROOT)
 
 
-def normal_cdfs(z: FloatArray) -> FloatArray:
-    """Return P(Z <= z), element by element."""
-    return np.fromiter(map(normal_cdf, z.tolist()), np.float64, len(z))
+def normal_cdfs(scores: FloatArray) -> FloatArray:
+    """Return P(Z <= score), element by element."""
+    return np.fromiter(map(normal_cdf, scores.tolist()), np.float64, len(scores))
 
 
-def normal_scores(u: FloatArray) -> FloatArray:
-    """Return the z with P(Z <= z) = u, element by element; needs 0 < u < 1."""
-    return np.fromiter(map(NormalDist().inv_cdf, u.tolist()), np.float64, len(u))
+def normal_scores(ranks: FloatArray) -> FloatArray:
+    """Return the z with P(Z <= z) = rank, element by element; needs 0 < rank < 1."""
+    return np.fromiter(map(NormalDist().inv_cdf, ranks.tolist()), np.float64, len(ranks))

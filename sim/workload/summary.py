@@ -57,9 +57,9 @@ def dispersion(arrival_s: FloatArray, window_s: float) -> float:
     return float(counts.var(ddof=1) / counts.mean())
 
 
-def spearman(x: IntArray, y: IntArray) -> float:
+def spearman(inputs: IntArray, outputs: IntArray) -> float:
     """Return the rank correlation (Spearman), equal values sharing their mean rank."""
-    return float(np.corrcoef(_mean_ranks(x), _mean_ranks(y))[0, 1])
+    return float(np.corrcoef(_mean_ranks(inputs), _mean_ranks(outputs))[0, 1])
 
 
 def _mean_ranks(values: IntArray) -> FloatArray:
@@ -68,10 +68,10 @@ def _mean_ranks(values: IntArray) -> FloatArray:
     return np.asarray((last - (counts - 1) / 2)[inverse], np.float64)
 
 
-def joint_ranks(x: IntArray, y: IntArray, classes: int) -> list[list[int]]:
+def joint_ranks(inputs: IntArray, outputs: IntArray, classes: int) -> list[list[int]]:
     """Return how many requests fall in each pair of rank classes; equal values in file order."""
     table = np.zeros((classes, classes), np.int64)
-    np.add.at(table, (_classes(x, classes), _classes(y, classes)), 1)
+    np.add.at(table, (_classes(inputs, classes), _classes(outputs, classes)), 1)
     rows: list[list[int]] = table.tolist()
     return rows
 

@@ -34,9 +34,9 @@ class QuantileTable:
             raise ValueError(f"has quantiles that fall: {pair}")
         return cls(p, q)
 
-    def tokens_at(self, u: FloatArray) -> IntArray:
-        """Return the inverse CDF at `u`, rounded to whole tokens."""
-        return np.rint(np.interp(u, self.probabilities, self.tokens)).astype(np.int64)
+    def tokens_at(self, ranks: FloatArray) -> IntArray:
+        """Return the inverse CDF at `ranks`, rounded to whole tokens."""
+        return np.rint(np.interp(ranks, self.probabilities, self.tokens)).astype(np.int64)
 
     @property
     def mean(self) -> float:

@@ -126,9 +126,10 @@ class Workload(BaseModel):
 
     def _lengths(self, count: int, seed: int) -> tuple[IntArray, IntArray]:
         inputs, outputs = self._drawn()
-        u = open_uniforms(stream(seed, "input_tokens"), count)
-        v = self._tied(u, open_uniforms(stream(seed, "output_tokens"), count))
-        return inputs.draw(u, "input_tokens"), outputs.draw(v, "output_tokens")
+        input_ranks = open_uniforms(stream(seed, "input_tokens"), count)
+        output_ranks = open_uniforms(stream(seed, "output_tokens"), count)
+        tied = self._tied(input_ranks, output_ranks)
+        return inputs.draw(input_ranks, "input_tokens"), outputs.draw(tied, "output_tokens")
 
     def _drawn(self) -> tuple[Drawn, Drawn]:
         if isinstance(self.input_tokens, FromTrace) or isinstance(self.output_tokens, FromTrace):
@@ -137,12 +138,14 @@ class Workload(BaseModel):
             )  # our mistake, not the user's
         return self.input_tokens, self.output_tokens
 
-    def _tied(self, u: FloatArray, v: FloatArray) -> FloatArray:
+    def _tied(self, input_ranks: FloatArray, output_ranks: FloatArray) -> FloatArray:
         if isinstance(self.length_correlation, str):
-            return by_rank_table(u, v, load_workload_preset(self.length_correlation).rank_table)
+            return by_rank_table(
+                input_ranks, output_ranks, load_workload_preset(self.length_correlation).rank_table
+            )
         if self.length_correlation == 0:
-            return v
-        return by_rank_correlation(u, v, self.length_correlation)
+            return output_ranks
+        return by_rank_correlation(input_ranks, output_ranks, self.length_correlation)
 
     @staticmethod
     def _trace_rows(arrivals: Trace) -> TraceRows:
