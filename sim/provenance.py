@@ -25,14 +25,19 @@ def provenance(scenario: Scenario, serving: Serving) -> dict[str, Part]:
         f"{name} {value:.1%}" for name, value in fitted.error.items() if value is not None
     )
     parts = {
-        "model": Part("measured", f"counted from the published architecture: {serving.model.source}"),
+        "model": Part(
+            "measured", f"counted from the published architecture: {serving.model.source}"
+        ),
         "peaks": Part("measured", f"datasheet: {gpu.memory_bandwidth_bytes_per_s.source}"),
         "kernels": Part(fitted.origin, _with_note(fitted.source, fitted.note), errors or None),
         "host": Part(engine.origin, _with_note(engine.source, engine.note)),
         "decoding": _decoding(scenario),
         "workload": Part("assumed", scenario.workload.describe()),
         "pipeline": Part("assumed", "stage times of the scenario, not simulated"),
-        "memory": Part("assumed" if scenario.deployment.num_gpu_blocks is None else "measured", _pool(scenario)),
+        "memory": Part(
+            "assumed" if scenario.deployment.num_gpu_blocks is None else "measured",
+            _pool(scenario),
+        ),
     }
     if serving.quote is not None:
         quote = serving.quote
@@ -77,7 +82,9 @@ def _pool(scenario: Scenario) -> str:
 def _decoding(scenario: Scenario) -> Part:
     strategy = scenario.decoding
     if isinstance(strategy, Speculative):
-        return Part("assumed", f"acceptance: {strategy.source or 'given in the scenario, no source'}")
+        return Part(
+            "assumed", f"acceptance: {strategy.source or 'given in the scenario, no source'}"
+        )
     if isinstance(strategy, BlockDiffusion):
         what = "what-if: the model was not trained for it" if strategy.what_if else "given"
         return Part("assumed", f"denoise passes per block: {what}; quality unknown")

@@ -91,7 +91,10 @@ class ForwardPass:
         the line ends where attention turns from memory-bound to compute-bound or back.
         """
         rates = self.decode_rates
-        memory_s, memory_slope = rates.token_s * load.context_tokens, rates.token_s * context_growth
+        memory_s, memory_slope = (
+            rates.token_s * load.context_tokens,
+            rates.token_s * context_growth,
+        )
         compute_s, compute_slope = rates.pair_s * load.pairs, rates.pair_s * pairs_growth
         if memory_s > compute_s or (memory_s == compute_s and memory_slope >= compute_slope):
             lead_s, slope, rival = memory_s - compute_s, memory_slope, compute_slope
@@ -151,9 +154,13 @@ class ForwardPass:
         if not tokens:
             return []
         layers = self.model.layers
-        operations = [self._gemm(gemm, tokens, layers, self.compute_precision) for gemm in self.gemms]
+        operations = [
+            self._gemm(gemm, tokens, layers, self.compute_precision) for gemm in self.gemms
+        ]
         operations.append(self._small_kernels(tokens))
-        if self.ranks > 1:  # after attention and after the MLP of each layer, and after the embedding
+        if (
+            self.ranks > 1
+        ):  # after attention and after the MLP of each layer, and after the embedding
             tensor_bytes = tokens * self.model.hidden_size * ACTIVATION_BYTES
             operations.append(self._all_reduce(2 * layers + 1, tensor_bytes))
         return operations

@@ -33,7 +33,9 @@ class MemoryPlan:
 def weight_bytes_per_rank(model: Model, deployment: Deployment) -> float:
     """Layers at the stored precision; embedding, LM head and norms in bf16. Split over the ranks."""
     ranks, width = deployment.tensor_parallel, BYTES_PER_ELEMENT[deployment.weights]
-    layer = sum(gemm.weight_elements for gemm in layer_gemms(model, ranks, width, ACTIVATION_BYTES))
+    layer = sum(
+        gemm.weight_elements for gemm in layer_gemms(model, ranks, width, ACTIVATION_BYTES)
+    )
     head = head_gemm(model, ranks).weight_elements
     tables = head if model.tied_embeddings else 2 * head
     return model.layers * layer * width + tables * ACTIVATION_BYTES

@@ -5,7 +5,9 @@ from sim.cost.forward_pass import ForwardPass, PassLoad
 _MOST_TOKENS = 1 << 20
 
 
-def ridge_tokens_per_pass(cost: ForwardPass, *, context_tokens: float, queries: int = 1) -> int | None:
+def ridge_tokens_per_pass(
+    cost: ForwardPass, *, context_tokens: float, queries: int = 1
+) -> int | None:
     """Return the fewest query positions of a pass whose arithmetic takes longer than its memory traffic.
 
     Each sequence brings `queries` positions and reads `context_tokens` of KV. None where there is no ridge:

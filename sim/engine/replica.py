@@ -49,7 +49,9 @@ class Replica(ReplicaState):
         """Queue a request; it is seen at the end of the pass in flight, or at once if there is none."""
         self.waiting.append(sequence)
         if self._pending is None:
-            self._schedule(0.0, self._wake)  # requests that arrive at the same instant start together
+            self._schedule(
+                0.0, self._wake
+            )  # requests that arrive at the same instant start together
         elif self._open:
             self._cut()
 

@@ -115,7 +115,9 @@ class _World:
         input_tokens, output_tokens, passes = self.columns[row]
         log.arrival_s[row] = arrival_s
         plan = self.strategy.plan(input_tokens, output_tokens, passes)
-        if not self._can_ever_run(input_tokens + output_tokens, plan.peak_kv_tokens, plan.peak_positions):
+        if not self._can_ever_run(
+            input_tokens + output_tokens, plan.peak_kv_tokens, plan.peak_positions
+        ):
             log.status[row] = int(Status.REJECTED)
             self._home(row, user)
             return
@@ -123,7 +125,9 @@ class _World:
         log.entered_s.append(self.env.now)
         self.router.choose().submit(Sequence(row, user, arrival_s, plan))
 
-    def _can_ever_run(self, context_tokens: int, peak_kv_tokens: float, peak_positions: int) -> bool:
+    def _can_ever_run(
+        self, context_tokens: int, peak_kv_tokens: float, peak_positions: int
+    ) -> bool:
         limits = self.limits
         return (
             context_tokens <= limits.max_context_tokens

@@ -54,7 +54,9 @@ class ChunkedPrefill:
                 return  # all that run must be able to decode in one pass
             if head.target == 0 and positions > budget:
                 return
-            slots = chunk if head.target or head.phase is None else head.kv + head.phase.slots_extra
+            slots = (
+                chunk if head.target or head.phase is None else head.kv + head.phase.slots_extra
+            )
             need = whole_blocks(slots, pool.block_tokens)
             if need > free and not exact:
                 free = pool.free(replica.batch, replica.prefilling, replica.passes)
