@@ -1,6 +1,6 @@
 """From counted work to seconds: operations, passes, collectives, memory, and the ridge."""
 
-from sim.cost.forward_pass import NO_LIMIT, ForwardPass, Line, PassLoad
+from sim.cost.forward_pass import NO_LIMIT, ForwardPass, PassLoad
 from sim.cost.memory import MemoryPlan, plan_memory
 from sim.cost.operation import Bound, Operation
 from sim.cost.ridge import ridge_tokens_per_pass
@@ -10,7 +10,6 @@ __all__ = [
     "NO_LIMIT",
     "Bound",
     "ForwardPass",
-    "Line",
     "MemoryPlan",
     "Operation",
     "PassLoad",

@@ -35,14 +35,6 @@ class PassLoad(NamedTuple):
     prefill_pairs: float = 0.0
 
 
-class Line(NamedTuple):
-    """Pass i (from 0) takes `first_s + i * slope_s`, for `passes` passes at least."""
-
-    first_s: float
-    slope_s: float
-    passes: int
-
-
 class ForwardPass:
     """Price passes of one model on one replica; pure, the caches only remember results.
 
@@ -71,39 +63,56 @@ class ForwardPass:
         self.head = head_gemm(model, self.ranks)
         self.decode_rates = decode_rates(model, gpu, fitted, deployment)
         self.prefill_rates = prefill_rates(model, gpu, fitted, deployment)
-        self._dense: dict[int, float] = {}
-        self._logits: dict[float, float] = {}
+        self.host_pass_s = engine.host_s_per_pass
+        self.host_sequence_s = engine.host_s_per_sequence
+        self._by_size: dict[tuple[int, float], float] = {}
 
     def pass_s(self, load: PassLoad) -> float:
         """Return the time of one pass, s."""
-        total = self.dense_s(load.positions + load.prefill_tokens)
-        total += self.logits_s(load.logit_positions + load.prefill_sequences)
-        if load.sequences:
-            total += self.decode_rates.seconds(load.context_tokens, load.pairs)
-        if load.prefill_tokens:
-            total += self.prefill_rates.seconds(load.prefill_context_tokens, load.prefill_pairs)
-        return total + self.host_s(load.sequences + load.prefill_sequences)
+        return self.seconds(*load)
 
-    def line(self, load: PassLoad, context_growth: float, pairs_growth: float) -> Line:
-        """Return the times of the coming passes of a batch that only decodes, and for how many they hold.
+    def seconds(
+        self,
+        sequences: int,
+        positions: int,
+        logit_positions: float,
+        context_tokens: float,
+        pairs: float,
+        prefill_sequences: int = 0,
+        prefill_tokens: int = 0,
+        prefill_context_tokens: float = 0.0,
+        prefill_pairs: float = 0.0,
+    ) -> float:
+        """Return the time of the pass with these fields of a `PassLoad`, s (the engine's inner call)."""
+        key = (positions + prefill_tokens, logit_positions + prefill_sequences)
+        total = self._by_size.get(key)
+        if total is None:
+            total = self._remember(key)
+        total += self.host_pass_s + self.host_sequence_s * (sequences + prefill_sequences)
+        if sequences:
+            total += self.decode_rates.seconds(context_tokens, pairs)
+        if prefill_tokens:
+            total += self.prefill_rates.seconds(prefill_context_tokens, prefill_pairs)
+        return total
 
-        Each pass reads `context_growth` more KV tokens and makes `pairs_growth` more pairs than the one before;
-        the line ends where attention turns from memory-bound to compute-bound or back.
+    def slope(
+        self, context_tokens: float, pairs: float, context_growth: float, pairs_growth: float
+    ) -> tuple[float, int]:
+        """Return by how much each coming decode pass is longer than the one before, and for how many.
+
+        Each reads `context_growth` more KV tokens and makes `pairs_growth` more pairs. The line ends
+        where attention turns from memory-bound to compute-bound or back.
         """
-        rates = self.decode_rates
-        memory_s, memory_slope = (
-            rates.token_s * load.context_tokens,
-            rates.token_s * context_growth,
-        )
-        compute_s, compute_slope = rates.pair_s * load.pairs, rates.pair_s * pairs_growth
-        if memory_s > compute_s or (memory_s == compute_s and memory_slope >= compute_slope):
-            lead_s, slope, rival = memory_s - compute_s, memory_slope, compute_slope
-        else:
-            lead_s, slope, rival = compute_s - memory_s, compute_slope, memory_slope
-        first_s = self.pass_s(load)
-        if rival <= slope:
-            return Line(first_s, slope, NO_LIMIT)
-        return Line(first_s, slope, 1 + int(min(lead_s / (rival - slope), NO_LIMIT)))
+        token_s, pair_s = self.decode_rates.token_s, self.decode_rates.pair_s
+        lead_s = token_s * context_tokens - pair_s * pairs
+        memory_slope, compute_slope = token_s * context_growth, pair_s * pairs_growth
+        if lead_s > 0.0 or (lead_s == 0.0 and memory_slope >= compute_slope):
+            if compute_slope <= memory_slope:
+                return memory_slope, NO_LIMIT
+            return memory_slope, _passes_before(lead_s, compute_slope - memory_slope)
+        if memory_slope <= compute_slope:
+            return compute_slope, NO_LIMIT
+        return compute_slope, _passes_before(-lead_s, memory_slope - compute_slope)
 
     def operations(self, load: PassLoad) -> tuple[Operation, ...]:
         """Return the pass operation by operation; their seconds add up to `pass_s`."""
@@ -128,26 +137,18 @@ class ForwardPass:
             operations.append(Operation("host", 1, host_s, kind="host"))
         return tuple(operations)
 
-    def dense_s(self, tokens: int) -> float:
-        """Return the time of everything that depends only on the tokens in the pass, s."""
-        known = self._dense.get(tokens)
-        if known is None:
-            known = sum(operation.total_s for operation in self.dense_operations(tokens))
-            self._dense[tokens] = known
-        return known
-
-    def logits_s(self, positions: float) -> float:
-        """Return the time of the LM head over `positions`, s."""
-        known = self._logits.get(positions)
-        if known is None:
-            known = sum(operation.total_s for operation in self.logits_operations(positions))
-            if len(self._logits) < _MOST_REMEMBERED:  # fractional positions hardly repeat
-                self._logits[positions] = known
-        return known
-
     def host_s(self, sequences: int) -> float:
         """Return the engine's own time per pass, s."""
-        return self.engine.host_s_per_pass + self.engine.host_s_per_sequence * sequences
+        return self.host_pass_s + self.host_sequence_s * sequences
+
+    def _remember(self, key: tuple[int, float]) -> float:
+        """Return the time of all that depends only on the tokens and logits in the pass, s."""
+        tokens, logit_positions = key
+        operations = self.dense_operations(tokens) + self.logits_operations(logit_positions)
+        known = sum(operation.total_s for operation in operations)
+        if len(self._by_size) < _MOST_REMEMBERED:
+            self._by_size[key] = known
+        return known
 
     def dense_operations(self, tokens: int) -> list[Operation]:
         """GEMMs, small kernels and all-reduces of all layers."""
@@ -211,3 +212,9 @@ class ForwardPass:
         fit = self.fitted.all_reduce
         seconds = all_reduce_s(tensor_bytes, self.ranks, fit=fit, link_bytes_per_s=link)
         return Operation("all-reduce", count, seconds, bytes_moved=tensor_bytes, kind="collective")
+
+
+def _passes_before(lead_s: float, closing_s: float) -> int:
+    """Return how many passes start before a lead that shrinks by `closing_s` a pass is used up."""
+    passes = lead_s / closing_s
+    return 1 + int(passes) if passes < NO_LIMIT else NO_LIMIT

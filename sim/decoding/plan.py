@@ -57,7 +57,10 @@ class Plan(NamedTuple):
     @property
     def chunks(self) -> int:
         """Visible chunks, in all."""
-        return int(self.prefill_yields) + sum(phase.chunks for phase in self.phases)
+        chunks = int(self.prefill_yields)
+        for phase in self.phases:
+            chunks += -(-phase.passes // phase.chunk_passes)
+        return chunks
 
     @property
     def passes(self) -> int:
@@ -67,15 +70,19 @@ class Plan(NamedTuple):
     @property
     def peak_positions(self) -> int:
         """Most query positions that one of its passes needs at once."""
-        return max((phase.positions for phase in self.phases), default=0)
+        most = 0
+        for phase in self.phases:
+            most = max(most, phase.positions)
+        return most
 
     @property
     def peak_kv_tokens(self) -> float:
         """Most KV tokens that the request ever holds."""
-        kv, peak = float(self.prefill_tokens), float(self.prefill_tokens)
+        kv = peak = float(self.prefill_tokens)
         for phase in self.phases:
-            peak = max(peak, kv + phase.kv_growth * (phase.passes - 1) + phase.slots_extra)
-            kv += phase.kv_growth * phase.passes
+            end = kv + phase.kv_growth * phase.passes
+            peak = max(peak, end - phase.kv_growth + phase.slots_extra)
+            kv = end
         return peak
 
 

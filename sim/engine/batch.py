@@ -71,11 +71,6 @@ class DecodeBatch:
         self.slots += sign * phase.slots_extra
         return phase.passes
 
-    def advance(self, passes: int) -> None:
-        """Let `passes` passes go by."""
-        self.context += self.context_growth * passes
-        self.pairs += self.pairs_growth * passes
-
     def recount(self, passes: int) -> None:
         """Make the sums anew from the members (the pass-by-pass mode checks the running sums with it)."""
         self._clear()

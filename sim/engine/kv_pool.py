@@ -26,14 +26,20 @@ class KvPool:
         used = (batch.context + batch.slots) / size + len(batch.members)
         return self.blocks - used - sum(sequence.prefill_blocks(size) for sequence in prefilling)
 
+    def surely_fits(self, batch: DecodeBatch, passes: int) -> bool:
+        """Whether the next `passes` passes of a batch that only decodes find their blocks for sure."""
+        tokens = batch.context + batch.slots + batch.context_growth * passes
+        return tokens <= (self.blocks - len(batch.members)) * self.block_tokens
+
     def passes_that_fit(self, batch: DecodeBatch, passes: int, wanted: int) -> int:
         """Return how many of the next `wanted` passes find their blocks (at least the first one does)."""
+        if self.surely_fits(batch, wanted):
+            return wanted
         size, growth = self.block_tokens, batch.context_growth
-        spare = self.least_free(batch, ()) * size
-        if spare >= growth * wanted:
+        if growth == 0.0:
             return wanted
         # no more than one block a sequence lies between the bounds, so the search is short
-        surely = max(1, int(spare / growth))
+        surely = max(1, int(self.least_free(batch, ()) * size / growth))
         surely_not = surely + 1 + int((len(batch.members) * size + size) / growth)
         low, high = surely, min(wanted, surely_not) + 1
         while high - low > 1:

@@ -3,24 +3,46 @@
 from collections.abc import Sequence as Collection
 from typing import NamedTuple
 
-from sim.cost import ForwardPass, Line, PassLoad
+from sim.cost import ForwardPass, PassLoad
 from sim.decoding import DraftWork
 from sim.engine.batch import DecodeBatch
 from sim.engine.sequence import Sequence
 
 
-class Priced(NamedTuple):
+class Leap(NamedTuple):
     """Times of the coming passes: pass i takes `first_s + i * slope_s`, for `passes` passes at most."""
 
     first_s: float
     slope_s: float
     passes: int
-    load: PassLoad
+    prompt: PassLoad | None
+    """The prompt chunks of the pass; None where all only decode."""
     prefill_s: float
     """Part of the first pass that is billed to input tokens."""
     draft_s: float
     """Part of the first pass that is the drafter's."""
     draft_slope_s: float
+
+    def after(self, passes: int) -> float:
+        """Seconds from the start of the leap to the end of its pass number `passes`."""
+        return passes * self.first_s + self.slope_s * (passes * (passes - 1) / 2)
+
+    def pass_at(self, elapsed_s: float, most: int) -> int:
+        """Return the number of the pass in flight (from 1, at most `most`) after `elapsed_s`.
+
+        A pass that ends at that very moment is over.
+        """
+        if self.slope_s == 0.0:
+            guess = int(elapsed_s / self.first_s)
+        else:  # the root of first n + slope n (n - 1) / 2 = elapsed
+            half = self.first_s / self.slope_s - 0.5
+            guess = int((half * half + 2 * elapsed_s / self.slope_s) ** 0.5 - half)
+        number = max(1, min(most, guess))
+        while number > 1 and self.after(number - 1) > elapsed_s:
+            number -= 1
+        while number < most and self.after(number) <= elapsed_s:
+            number += 1
+        return number
 
 
 class Pricer:
@@ -31,80 +53,73 @@ class Pricer:
     def __init__(self, cost: ForwardPass, draft: DraftWork | None) -> None:
         self.cost, self.draft = cost, draft
 
-    def leap(self, batch: DecodeBatch) -> Priced:
-        """Price the passes of a batch that only decodes."""
-        load = _decode_load(batch)
-        line = self.cost.line(load, batch.context_growth, batch.pairs_growth)
-        if self.draft is None:
-            return Priced(line.first_s, line.slope_s, line.passes, load, 0.0, 0.0, 0.0)
-        draft = self._draft_line(load, batch.context_growth)
-        return Priced(
-            line.first_s + draft.first_s,
-            line.slope_s + draft.slope_s,
-            min(line.passes, draft.passes),
-            load,
+    def leap(self, batch: DecodeBatch) -> Leap:
+        """Price the coming passes of a batch that only decodes."""
+        count, cost = len(batch.members), self.cost
+        context, pairs = batch.context + batch.read_extra, batch.pairs + batch.pair_extra
+        growth = batch.context_growth
+        first_s = cost.seconds(count, batch.positions, batch.logit_positions, context, pairs)
+        slope_s, passes = cost.slope(context, pairs, growth, batch.pairs_growth)
+        draft = self.draft
+        if draft is None:
+            return Leap(first_s, slope_s, passes, None, 0.0, 0.0, 0.0)
+        factor = draft.share * draft.passes_per_round
+        draft_s = factor * cost.seconds(count, count, count, context, context)
+        draft_slope_s, draft_passes = cost.slope(context, context, growth, growth)
+        draft_slope_s *= factor
+        return Leap(
+            first_s + draft_s,
+            slope_s + draft_slope_s,
+            min(passes, draft_passes),
+            None,
             0.0,
-            draft.first_s,
-            draft.slope_s,
+            draft_s,
+            draft_slope_s,
         )
 
-    def mixed(self, batch: DecodeBatch, prefilling: Collection[Sequence]) -> Priced:
+    def mixed(self, batch: DecodeBatch, prefilling: Collection[Sequence]) -> Leap:
         """Price one pass that holds prompt chunks, and split it between input and output.
 
         The split is by the times that the prompt part and the decode part would take alone.
         """
-        prompt = _prefill_load(prefilling)
+        prompt = prompt_load(prefilling)
         prompt_s = self._pass_s(prompt)
         if not batch.members:
-            draft_s = self._draft_s(prompt)
-            return Priced(prompt_s, 0.0, 1, prompt, prompt_s, draft_s, 0.0)
-        decode = _decode_load(batch)
-        load = decode._replace(
-            prefill_sequences=prompt.prefill_sequences,
-            prefill_tokens=prompt.prefill_tokens,
-            prefill_context_tokens=prompt.prefill_context_tokens,
-            prefill_pairs=prompt.prefill_pairs,
+            return Leap(prompt_s, 0.0, 1, prompt, prompt_s, self._draft_s(prompt), 0.0)
+        decode = (
+            len(batch.members),
+            batch.positions,
+            batch.logit_positions,
+            batch.context + batch.read_extra,
+            batch.pairs + batch.pair_extra,
         )
-        pass_s, decode_s = self._pass_s(load), self._pass_s(decode)
+        load = PassLoad(*decode, *prompt[5:])
+        pass_s, decode_s = self._pass_s(load), self._pass_s(PassLoad(*decode))
         share = prompt_s / (prompt_s + decode_s)
-        return Priced(pass_s, 0.0, 1, load, pass_s * share, self._draft_s(load), 0.0)
+        return Leap(pass_s, 0.0, 1, prompt, pass_s * share, self._draft_s(load), 0.0)
 
     def _pass_s(self, load: PassLoad) -> float:
         if self.draft is None:
-            return self.cost.pass_s(load)
-        return self.cost.pass_s(load) + self._draft_s(load)
+            return self.cost.seconds(*load)
+        return self.cost.seconds(*load) + self._draft_s(load)
 
     def _draft_s(self, load: PassLoad) -> float:
-        """Drafter passes of one pass: the first takes the prompt chunks along, the others only decode."""
-        draft = self.draft
+        """Drafter passes of one pass: the first takes the prompt chunks along, the others only decode.
+
+        A drafter pass has one query position a sequence, over the same KV.
+        """
+        draft, count, context = self.draft, load.sequences, load.context_tokens
         if draft is None:
             return 0.0
-        own = _one_position_each(load)
-        total = self.cost.pass_s(own)
-        if load.sequences and draft.passes_per_round > 1:
-            total += (draft.passes_per_round - 1) * self.cost.pass_s(_without_prefill(own))
+        total = self.cost.seconds(count, count, count, context, context, *load[5:])
+        if count and draft.passes_per_round > 1:
+            alone_s = self.cost.seconds(count, count, count, context, context)
+            total += (draft.passes_per_round - 1) * alone_s
         return draft.share * total
 
-    def _draft_line(self, load: PassLoad, context_growth: float) -> Line:
-        draft = self.draft
-        if draft is None:  # pragma: no cover - asked for only where there is a drafter
-            raise AssertionError
-        factor = draft.share * draft.passes_per_round
-        line = self.cost.line(_one_position_each(load), context_growth, context_growth)
-        return Line(factor * line.first_s, factor * line.slope_s, line.passes)
 
-
-def _decode_load(batch: DecodeBatch) -> PassLoad:
-    return PassLoad(
-        len(batch.members),
-        batch.positions,
-        batch.logit_positions,
-        batch.context + batch.read_extra,
-        batch.pairs + batch.pair_extra,
-    )
-
-
-def _prefill_load(prefilling: Collection[Sequence]) -> PassLoad:
+def prompt_load(prefilling: Collection[Sequence]) -> PassLoad:
+    """Return the prompt chunks of a pass: each reads what was computed before it, and itself."""
     tokens = context = sequences = 0
     pairs = 0.0
     for sequence in prefilling:
@@ -114,16 +129,4 @@ def _prefill_load(prefilling: Collection[Sequence]) -> PassLoad:
             tokens += chunk
             context += before + chunk
             pairs += chunk * before + chunk * (chunk + 1) / 2
-    return PassLoad(0, 0, 0.0, 0.0, 0.0, sequences, tokens, float(context), pairs)
-
-
-def _one_position_each(load: PassLoad) -> PassLoad:
-    """Return the drafter's own pass: one query position a sequence over the same KV."""
-    count = load.sequences
-    return load._replace(positions=count, logit_positions=float(count), pairs=load.context_tokens)
-
-
-def _without_prefill(load: PassLoad) -> PassLoad:
-    return load._replace(
-        prefill_sequences=0, prefill_tokens=0, prefill_context_tokens=0.0, prefill_pairs=0.0
-    )
+    return PassLoad(0, 0, 0.0, 0.0, 0.0, sequences, tokens, context, pairs)

@@ -1,20 +1,23 @@
 """One replica: a queue, a batch, a KV pool, and the passes that go by.
 
-All happens at pass boundaries. Between two of them the replica *leaps*: it knows when the next request can
-finish, run out of KV or be admitted, and skips the passes until then in one event. An arrival that could be
-admitted cuts a leap short at the end of the pass in flight.
+All happens at pass boundaries. Between two of them the replica *leaps*: it knows when the next request
+can finish, run out of KV or be admitted, and skips the passes until then in one event. An arrival that
+could be admitted ends a leap with the pass in flight.
 """
 
 from collections.abc import Callable
 
 import simpy
 
+from sim.engine.feed import Feed
 from sim.engine.kv_pool import KvPool
 from sim.engine.log import Log
-from sim.engine.pricing import Priced, Pricer
+from sim.engine.pricing import Leap, Pricer, prompt_load
 from sim.engine.schedulers import ChunkedPrefill
 from sim.engine.sequence import Sequence
 from sim.engine.state import ReplicaState
+
+_NO_PROMPT = prompt_load(())
 
 
 class Replica(ReplicaState):
@@ -29,81 +32,117 @@ class Replica(ReplicaState):
         pool: KvPool,
         scheduler: ChunkedPrefill,
         log: Log,
+        feed: Feed,
+        accept: Callable[[int, int, float], Sequence | None],
         on_finish: Callable[[Sequence], None],
         leap: bool = True,
     ) -> None:
         super().__init__(index, pool, log)
-        self.env, self.pricer, self.scheduler = env, pricer, scheduler
-        self.on_finish, self.leap = on_finish, leap
+        self.env, self.pricer, self.scheduler, self.feed = env, pricer, scheduler, feed
+        self.accept, self.on_finish, self.leap = accept, on_finish, leap
         self._pending: simpy.Timeout | None = None
+        """The boundary or awakening to come; None while idle with nothing in sight."""
         self._ahead = 0
-        """Passes in the leap in flight; 0 while idle or waking."""
+        """Passes in the leap in flight."""
         self._start_s = 0.0
-        self._priced: Priced | None = None
+        self._in_flight: Leap | None = None
         self._open = False
         """An arrival may cut the leap in flight."""
+        self._await_feed()
 
-    # -- what the world calls -----------------------------------------------------------------
+    # -- arrivals -----------------------------------------------------------------------------
 
-    def submit(self, sequence: Sequence) -> None:
-        """Queue a request; it is seen at the end of the pass in flight, or at once if there is none."""
+    def submit(self, row: int, user: int, at_s: float) -> None:
+        """Queue a request now; it is seen at the end of the pass in flight, or at once if none is."""
+        sequence = self.accept(row, user, at_s)
+        if sequence is None:
+            return
         self.waiting.append(sequence)
-        if self._pending is None:
-            self._schedule(
-                0.0, self._wake
-            )  # requests that arrive at the same instant start together
+        if self._pending is None:  # requests that arrive at the same instant start together
+            self._schedule(0.0, self._wake)
         elif self._open:
             self._cut()
 
-    # -- passes -------------------------------------------------------------------------------
+    def _await_feed(self) -> None:
+        """Sleep until the next arrival that is known beforehand, if there is one."""
+        self._pending, self._open = None, False
+        if self.feed.next_s < float("inf"):
+            self._schedule(max(0.0, self.feed.next_s - self.env.now), self._wake)
 
     def _wake(self, _: simpy.Event) -> None:
+        feed, first_s = self.feed, self.feed.next_s
+        while feed.next_s == first_s < float("inf"):
+            self._take_next(feed)
         self._begin()
 
+    def _take_next(self, feed: Feed) -> None:
+        row, at_s = feed.take()
+        sequence = self.accept(row, -1, at_s)
+        if sequence is not None:
+            self.waiting.append(sequence)
+
+    # -- passes -------------------------------------------------------------------------------
+
     def _boundary(self, _: simpy.Event) -> None:
-        self._complete()
+        """Account for the passes that have gone by, and start the next."""
+        now, ahead, batch = self.env.now, self._ahead, self.batch
+        self._log_leap(ahead)
+        self.passes = passes = self.passes + ahead
+        batch.context += batch.context_growth * ahead
+        batch.pairs += batch.pairs_growth * ahead
+        if self.prefilling:
+            self._advance_prompts(now)
+        ends = batch.ends
+        while ends and ends[0][0] <= passes:
+            ended = batch.pop_ended(passes)
+            if ended is not None:
+                self.log_stint(ended)
+                batch.leave(ended, passes)
+                self._next_phase(ended, now)
+        feed = self.feed
+        while feed.next_s < now:
+            self._take_next(feed)
         self._begin()
 
     def _begin(self) -> None:
         """Decide what goes into the next pass and start it, or fall idle."""
         self.log.boundaries += 1
-        self.now_s, batch = self.env.now, self.batch
-        preempted = self.scheduler.fill(self)
+        self.now_s = now = self.env.now
+        batch, preempted, ahead = self.batch, False, 1
+        if self.waiting or self.prefilling or not self.pool.surely_fits(batch, 1):
+            preempted = self.scheduler.fill(self)
         if not self.running:
-            self._pending, self._ahead, self._open = None, 0, False
+            self._await_feed()
             return
         if not self.leap:
             batch.recount(self.passes)
         if self.prefilling:
-            priced, ahead = self.pricer.mixed(batch, self.prefilling), 1
+            leap = self.pricer.mixed(batch, self.prefilling)
         else:
-            priced, ahead = self.pricer.leap(batch), 1
+            leap = self.pricer.leap(batch)
             if self.leap and not preempted:
-                ahead = min(batch.next_end() - self.passes, priced.passes)
+                ahead = min(batch.next_end() - self.passes, leap.passes)
                 ahead = self.pool.passes_that_fit(batch, self.passes, ahead)
-        self._priced, self._ahead, self._start_s = priced, ahead, self.now_s
-        self._open = ahead > 1 and not self.waiting
-        self._schedule(_after(priced, ahead), self._boundary)
+        self._open = False
+        if ahead > 1 and not self.waiting:
+            self._open = True
+            coming_s = self.feed.next_s - now
+            if coming_s < leap.after(ahead):
+                ahead = leap.pass_at(coming_s, ahead)
+        self._in_flight, self._ahead, self._start_s = leap, ahead, now
+        self._schedule(leap.after(ahead), self._boundary)
 
-    def _complete(self) -> None:
-        """Account for the passes that have gone by; first tokens and finishes happen here."""
-        now, ahead, batch = self.env.now, self._ahead, self.batch
-        self._log_leap(ahead)
-        self.passes += ahead
-        batch.advance(ahead)
-        if self.prefilling:
-            for sequence in self.prefilling:
-                sequence.computed += sequence.chunk
-                sequence.chunk = 0
-            ready = [s for s in self.prefilling if s.computed >= s.target]
-            if ready:
-                self.prefilling = [s for s in self.prefilling if s.computed < s.target]
-                for sequence in ready:
-                    self._prefilled(sequence, now)
-        while (ended := batch.pop_ended(self.passes)) is not None:
-            self.log_stint(ended)
-            batch.leave(ended, self.passes)
-            self._next_phase(ended, now)
+    def _advance_prompts(self, now: float) -> None:
+        """Count the chunks of the pass that has ended; those that are through go on to decode."""
+        going_on: list[Sequence] = []
+        ready: list[Sequence] = []
+        for sequence in self.prefilling:
+            sequence.computed += sequence.chunk
+            sequence.chunk = 0
+            (ready if sequence.computed >= sequence.target else going_on).append(sequence)
+        self.prefilling = going_on
+        for sequence in ready:
+            self._prefilled(sequence, now)
 
     def _prefilled(self, sequence: Sequence, now: float) -> None:
         """Start, or go on with, decoding; a prefill that yields a token shows it now."""
@@ -145,64 +184,48 @@ class Replica(ReplicaState):
 
     def _schedule(self, delay_s: float, callback: Callable[[simpy.Event], None]) -> None:
         self._pending = simpy.Timeout(self.env, delay_s)
-        self._pending.callbacks.append(callback)
+        if self._pending.callbacks is not None:
+            self._pending.callbacks.append(callback)
 
     def _cut(self) -> None:
         """End the leap in flight with the pass in flight."""
-        priced, pending = self._priced, self._pending
-        if priced is None or pending is None:  # pragma: no cover - only a leap in flight is open
+        leap, pending = self._in_flight, self._pending
+        if leap is None or pending is None:  # pragma: no cover - only a leap in flight is open
             raise AssertionError(self.index)
         self._open = False
-        done = passes_until(priced, self.env.now - self._start_s, self._ahead)
+        done = leap.pass_at(self.env.now - self._start_s, self._ahead)
         if done < self._ahead:
-            pending.callbacks.clear()
+            if pending.callbacks is not None:
+                pending.callbacks.clear()
             self._ahead = done
-            self._schedule(self._start_s + _after(priced, done) - self.env.now, self._boundary)
+            self._schedule(self._start_s + leap.after(done) - self.env.now, self._boundary)
 
     def _log_leap(self, passes: int) -> None:
-        priced, batch = self._priced, self.batch
-        if priced is None:  # pragma: no cover - a boundary ends a leap
+        """Write down the leap that has ended; the batch is still as it was at its start."""
+        leap, batch = self._in_flight, self.batch
+        if leap is None:  # pragma: no cover - a boundary ends a leap
             raise AssertionError(self.index)
-        load, pairs_of = priced.load, passes * (passes - 1) / 2
-        decodes = load.sequences > 0
+        later = passes * (passes - 1) / 2
+        context = batch.context + passes * batch.context_growth
+        prompt = leap.prompt or _NO_PROMPT
+        if self.prefilling:
+            context += sum(sequence.computed + sequence.chunk for sequence in self.prefilling)
+        read = batch.context + batch.read_extra + prompt.prefill_context_tokens
         self.log.leaps.extend(
             (
                 self.index,
                 self._start_s,
-                priced.first_s,
-                priced.slope_s,
+                leap.first_s,
+                leap.slope_s,
                 passes,
-                load.sequences + load.prefill_sequences,
-                passes * (load.positions + load.prefill_tokens),
-                passes * (load.logit_positions + load.prefill_sequences),
-                passes * (load.context_tokens + load.prefill_context_tokens)
-                + (pairs_of * batch.context_growth if decodes else 0.0),
-                passes * (load.pairs + load.prefill_pairs)
-                + (pairs_of * batch.pairs_growth if decodes else 0.0),
-                load.context_tokens
-                + passes * batch.context_growth
-                + sum(s.computed + s.chunk for s in self.prefilling),
-                priced.prefill_s,
-                passes * priced.draft_s + pairs_of * priced.draft_slope_s,
+                len(batch.members) + prompt.prefill_sequences,
+                passes * (batch.positions + prompt.prefill_tokens),
+                passes * (batch.logit_positions + prompt.prefill_sequences),
+                passes * read + later * batch.context_growth,
+                passes * (batch.pairs + batch.pair_extra + prompt.prefill_pairs)
+                + later * batch.pairs_growth,
+                context,
+                leap.prefill_s,
+                passes * leap.draft_s + later * leap.draft_slope_s,
             )
         )
-
-
-def _after(priced: Priced, passes: int) -> float:
-    """Seconds from the start of a leap to the end of its pass number `passes`."""
-    return passes * priced.first_s + priced.slope_s * (passes * (passes - 1) / 2)
-
-
-def passes_until(priced: Priced, elapsed_s: float, most: int) -> int:
-    """Return the number of the pass in flight (from 1) after `elapsed_s` of a leap of `most` passes."""
-    if priced.slope_s == 0.0:
-        guess = int(elapsed_s / priced.first_s)
-    else:  # the root of first n + slope n (n - 1) / 2 = elapsed
-        half = priced.first_s / priced.slope_s - 0.5
-        guess = int((half * half + 2 * elapsed_s / priced.slope_s) ** 0.5 - half)
-    number = max(1, min(most, guess))
-    while number > 1 and _after(priced, number - 1) > elapsed_s:
-        number -= 1
-    while number < most and _after(priced, number) <= elapsed_s:
-        number += 1
-    return number

@@ -1,5 +1,6 @@
 """The SimPy world: a source, a router, replicas, and what they wrote down."""
 
+import gc
 from dataclasses import dataclass
 from typing import Literal
 
@@ -7,7 +8,8 @@ import numpy as np
 import simpy
 
 from sim.cost import ForwardPass
-from sim.decoding import Strategy
+from sim.decoding import Plan, Strategy
+from sim.engine.feed import Feed
 from sim.engine.kv_pool import KvPool
 from sim.engine.log import Log
 from sim.engine.pricing import Pricer
@@ -15,7 +17,7 @@ from sim.engine.replica import Replica
 from sim.engine.router import RoundRobin
 from sim.engine.schedulers import ChunkedPrefill
 from sim.engine.sequence import Sequence, whole_blocks
-from sim.engine.source import ClosedLoop, open_loop
+from sim.engine.source import ClosedLoop
 from sim.engine.visible import gaps_and_first_chunks
 from sim.records import IntArray, RequestRecords, Simulation, Status, StepSeries, Traffic
 
@@ -78,6 +80,7 @@ class _World:
             )
         )
         pricer = Pricer(cost, strategy.draft_work)
+        self.router = RoundRobin(limits.replicas)
         self.replicas = [
             Replica(
                 self.env,
@@ -86,21 +89,27 @@ class _World:
                 pool=KvPool(limits.kv_blocks, limits.block_tokens),
                 scheduler=ChunkedPrefill(limits.max_sequences, limits.max_batched_tokens),
                 log=self.log,
+                feed=self._feed(index),
+                accept=self._accept,
                 on_finish=self._finished,
                 leap=leap,
             )
             for index in range(limits.replicas)
         ]
-        self.router = RoundRobin(self.replicas)
         self.loop: ClosedLoop | None = None
+
+    def _feed(self, replica: int) -> Feed:
+        """Return the arrivals that a replica can see coming: those of an open loop."""
+        if self.traffic.users is not None:
+            return Feed((), ())
+        rows = self.router.rows_of(replica, len(self.traffic))
+        return Feed(self.traffic.arrival_s[rows.start :: rows.step].tolist(), rows)
 
     def run(self) -> None:
         """Run until every measured request has finished or was rejected."""
         if not self.left:
             return
-        if self.traffic.users is None:
-            self.env.process(open_loop(self.env, self.traffic.arrival_s, self._submit))
-        else:
+        if self.traffic.users is not None:
             self.loop = ClosedLoop(
                 self.env,
                 users=self.traffic.users,
@@ -108,31 +117,37 @@ class _World:
                 think_s=self.traffic.think_s,
                 submit=self._submit,
             )
-        self.env.run(until=self.done)
+        collecting = gc.isenabled()
+        gc.disable()  # nothing here is cyclic garbage, and each collection would walk every request
+        try:
+            self.env.run(until=self.done)
+        finally:
+            if collecting:
+                gc.enable()
 
-    def _submit(self, row: int, user: int, arrival_s: float) -> None:
+    def _submit(self, row: int, user: int, at_s: float) -> None:
+        self.replicas[self.router.choose()].submit(row, user, at_s)
+
+    def _accept(self, row: int, user: int, at_s: float) -> Sequence | None:
+        """Plan the request and let it in, or reject it: None."""
         log = self.log
         input_tokens, output_tokens, passes = self.columns[row]
-        log.arrival_s[row] = arrival_s
+        log.arrival_s[row] = at_s
         plan = self.strategy.plan(input_tokens, output_tokens, passes)
-        if not self._can_ever_run(
-            input_tokens + output_tokens, plan.peak_kv_tokens, plan.peak_positions
-        ):
+        if not self._can_ever_run(input_tokens + output_tokens, plan):
             log.status[row] = int(Status.REJECTED)
             self._home(row, user)
-            return
+            return None
         log.chunks[row] = plan.chunks
-        log.entered_s.append(self.env.now)
-        self.router.choose().submit(Sequence(row, user, arrival_s, plan))
+        log.entered_s.append(at_s)
+        return Sequence(row, user, at_s, plan)
 
-    def _can_ever_run(
-        self, context_tokens: int, peak_kv_tokens: float, peak_positions: int
-    ) -> bool:
+    def _can_ever_run(self, context_tokens: int, plan: Plan) -> bool:
         limits = self.limits
         return (
             context_tokens <= limits.max_context_tokens
-            and whole_blocks(peak_kv_tokens, limits.block_tokens) <= limits.kv_blocks
-            and peak_positions <= limits.max_batched_tokens
+            and plan.peak_positions <= limits.max_batched_tokens
+            and whole_blocks(plan.peak_kv_tokens, limits.block_tokens) <= limits.kv_blocks
         )
 
     def _finished(self, sequence: Sequence) -> None:

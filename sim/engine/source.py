@@ -1,21 +1,9 @@
-"""Sources: when requests arrive."""
+"""The source of a closed loop: users who ask again when they have their answer."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from heapq import heappop, heappush
 
 import simpy
-
-from sim.records import FloatArray
-
-
-def open_loop(
-    env: simpy.Environment, arrival_s: FloatArray, submit: Callable[[int, int, float], None]
-) -> Generator[simpy.Event, None, None]:
-    """Submit row after row at its time, whatever happens to those before."""
-    for row, at_s in enumerate(arrival_s.tolist()):
-        if at_s > env.now:
-            yield simpy.Timeout(env, at_s - env.now)
-        submit(row, -1, at_s)
 
 
 class ClosedLoop:
@@ -35,15 +23,18 @@ class ClosedLoop:
         self._ready: list[tuple[float, int]] = []
         for user in range(min(users, rows)):
             heappush(self._ready, (0.0, user))
-        simpy.Timeout(env, 0.0).callbacks.append(self._flush)
+        self._wait(0.0)
 
     def answered(self, user: int) -> None:
         """Let the user think, then ask again while rows are left."""
-        if self._next_row + len(self._ready) >= self._rows:
-            return
-        timeout = simpy.Timeout(self._env, self._think_s)
-        heappush(self._ready, (self._env.now + self._think_s, user))
-        timeout.callbacks.append(self._flush)
+        if self._next_row + len(self._ready) < self._rows:
+            heappush(self._ready, (self._env.now + self._think_s, user))
+            self._wait(self._think_s)
+
+    def _wait(self, delay_s: float) -> None:
+        timeout = simpy.Timeout(self._env, delay_s)
+        if timeout.callbacks is not None:
+            timeout.callbacks.append(self._flush)
 
     def _flush(self, _: simpy.Event) -> None:
         """Submit for all who are ready: those of one instant in the order of their numbers."""

@@ -1,0 +1,27 @@
+"""Arrivals that are known beforehand: their times, and the replica that will get them.
+
+In an open loop with a router that does not look at the replicas, a replica can see its own next arrival
+coming. It ends a leap with the pass in which the arrival falls, and no event has to interrupt it.
+"""
+
+from collections.abc import Sequence as Collection
+from math import inf
+
+
+class Feed:
+    """The rows that one replica gets, in order of time."""
+
+    __slots__ = ("_rows", "_times", "_upto", "next_s")
+
+    def __init__(self, times: Collection[float], rows: Collection[int]) -> None:
+        self._times, self._rows, self._upto = times, rows, 0
+        self.next_s = times[0] if times else inf
+        """Time of the next arrival, s."""
+
+    def take(self) -> tuple[int, float]:
+        """Remove and return the next row and its time."""
+        upto = self._upto
+        taken = self._rows[upto], self._times[upto]
+        self._upto = upto = upto + 1
+        self.next_s = self._times[upto] if upto < len(self._times) else inf
+        return taken
