@@ -2,29 +2,29 @@
 
 from heapq import heappop, heappush
 
+from sim.decoding import Phase
 from sim.engine.sequence import Sequence
 
 
 class DecodeBatch:
     """Sums over the decoding sequences, as of the replica's pass count.
 
-    A pass reads `context + read_extra` KV tokens, makes `pairs + pair_extra` pairs and carries `positions`
-    query positions; the next one `context_growth` and `pairs_growth` more. Joining, leaving and advancing by
-    any number of passes cost the same whatever the batch holds.
+    The coming pass carries `positions` query positions, reads `read` KV tokens, makes `pairs` query x key
+    pairs and needs slots for `held` tokens; each later one reads and holds `growth` more tokens and makes
+    `pairs_growth` more pairs. Joining, leaving and advancing by any number of passes cost the same
+    whatever the batch holds.
     """
 
     __slots__ = (
-        "context",
-        "context_growth",
         "ends",
+        "growth",
+        "held",
         "logit_positions",
         "members",
-        "pair_extra",
         "pairs",
         "pairs_growth",
         "positions",
-        "read_extra",
-        "slots",
+        "read",
     )
 
     def __init__(self) -> None:
@@ -36,46 +36,57 @@ class DecodeBatch:
 
     def _clear(self) -> None:
         self.positions = 0
-        self.logit_positions = self.context = self.context_growth = 0.0
-        self.pairs = self.pairs_growth = self.read_extra = self.pair_extra = self.slots = 0.0
+        self.logit_positions = self.read = self.held = self.growth = 0.0
+        self.pairs = self.pairs_growth = 0.0
 
-    def join(self, sequence: Sequence, passes: int) -> None:
+    def join(self, sequence: Sequence, phase: Phase, passes: int) -> None:
         """Add a sequence whose current phase goes on from here."""
         sequence.joined = passes
         self.members[sequence.serial] = sequence
-        phase = self._add(sequence, sequence.kv, 1)
-        heappush(self.ends, (passes + phase - sequence.done, sequence.serial, sequence))
+        self._add(phase, sequence.kv)
+        end = passes + phase.passes - sequence.done
+        heappush(self.ends, (end, sequence.serial, sequence))
 
-    def leave(self, sequence: Sequence, passes: int) -> None:
+    def _add(self, phase: Phase, kv: float) -> None:
+        positions, growth = phase.positions, phase.kv_growth
+        self.positions += positions
+        self.logit_positions += phase.logit_positions
+        self.read += kv + phase.read_extra
+        self.held += kv + phase.slots_extra
+        self.growth += growth
+        self.pairs += positions * kv + phase.pair_extra
+        self.pairs_growth += positions * growth
+
+    def leave(self, sequence: Sequence, phase: Phase, passes: int) -> None:
         """Take a sequence out; the rounding that it leaves behind goes with the last one."""
         del self.members[sequence.serial]
-        self._add(sequence, sequence.kv_at(passes), -1)
         if not self.members:
             self._clear()
             self.ends.clear()
+            return
+        positions, growth = phase.positions, phase.kv_growth
+        kv = sequence.kv + growth * (passes - sequence.joined)
+        self.positions -= positions
+        self.logit_positions -= phase.logit_positions
+        self.read -= kv + phase.read_extra
+        self.held -= kv + phase.slots_extra
+        self.growth -= growth
+        self.pairs -= positions * kv + phase.pair_extra
+        self.pairs_growth -= positions * growth
 
-    def _add(self, sequence: Sequence, kv: float, sign: int) -> int:
-        phase = sequence.phase
-        if phase is None:  # pragma: no cover - sequences without passes never join
-            raise AssertionError(sequence.row)
-        positions = sign * phase.positions
-        growth = sign * phase.kv_growth
-        self.positions += positions
-        self.logit_positions += sign * phase.logit_positions
-        self.context += sign * kv
-        self.context_growth += growth
-        self.pairs += positions * kv
-        self.pairs_growth += phase.positions * growth
-        self.read_extra += sign * phase.read_extra
-        self.pair_extra += sign * phase.pair_extra
-        self.slots += sign * phase.slots_extra
-        return phase.passes
+    def advance(self, passes: int) -> None:
+        """Let `passes` passes go by."""
+        grown = self.growth * passes
+        self.read += grown
+        self.held += grown
+        self.pairs += self.pairs_growth * passes
 
     def recount(self, passes: int) -> None:
-        """Make the sums anew from the members (the pass-by-pass mode checks the running sums with it)."""
+        """Make the sums anew from the members: the pass-by-pass mode checks the running sums so."""
         self._clear()
         for sequence in self.members.values():
-            self._add(sequence, sequence.kv_at(passes), 1)
+            if sequence.phase is not None:
+                self._add(sequence.phase, sequence.kv_at(passes))
 
     def next_end(self) -> int:
         """Pass count at which the first phase ends."""
@@ -86,8 +97,9 @@ class DecodeBatch:
 
     def pop_ended(self, passes: int) -> Sequence | None:
         """Remove and return the next sequence whose phase ends at or before `passes`."""
-        while self.ends and self.ends[0][0] <= passes:
-            _, serial, sequence = heappop(self.ends)
+        ends = self.ends
+        while ends and ends[0][0] <= passes:
+            _, serial, sequence = heappop(ends)
             if sequence.serial == serial and sequence.joined >= 0:
                 return sequence
         return None

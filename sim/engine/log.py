@@ -2,12 +2,13 @@
 
 from array import array
 from math import nan
+from struct import Struct
 
 import numpy as np
 
-from sim.records import Leaps, Status
+from sim.records import IntArray, Leaps, Status
 
-_LEAP_COLUMNS = 13
+_LEAP, _STINT = Struct("13d"), Struct("6q")
 
 
 class Log:
@@ -22,16 +23,26 @@ class Log:
         self.preemptions = [0] * rows
         self.status = [int(Status.UNFINISHED)] * rows
         self.chunks = [0] * rows
-        self.leaps = array("d")
-        """Rows of 13: the columns of `Leaps`, in order."""
-        self.stints = array("q")
-        """Rows of 6: row, replica, first pass, end pass, passes per chunk, passes done before in the phase."""
+        self._leaps, self._stints = bytearray(), bytearray()
         self.pauses: list[tuple[int, float]] = []
         """(row, gap in s) from the last token before a preemption to the next one."""
         self.entered_s = array("d")
         self.left_s = array("d")
         self.boundaries = 0
         """Decisions between two leaps, over all replicas."""
+
+    def leap(self, *columns: float) -> None:
+        """Append a leap: the columns of `Leaps`, in order."""
+        self._leaps += _LEAP.pack(*columns)
+
+    def stint(self, *columns: int) -> None:
+        """Append a stint: row, replica, first and end pass, passes per chunk, passes done before."""
+        self._stints += _STINT.pack(*columns)
+
+    @property
+    def stints(self) -> IntArray:
+        """The stints, shape [stints, 6]."""
+        return np.frombuffer(self._stints, dtype=np.int64).reshape(-1, 6)
 
     def finished(self, row: int, replica: int, now_s: float) -> None:
         """Note the end of a request."""
@@ -42,7 +53,7 @@ class Log:
 
     def columns(self) -> Leaps:
         """Return the leaps as named columns."""
-        rows = np.frombuffer(self.leaps, dtype=np.float64).reshape(-1, _LEAP_COLUMNS)
+        rows = np.frombuffer(self._leaps, dtype=np.float64).reshape(-1, 13)
         return Leaps(
             replica=rows[:, 0].astype(np.int64),
             start_s=rows[:, 1],

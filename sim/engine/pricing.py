@@ -1,27 +1,41 @@
 """The time of the coming pass or passes of a replica: served model plus drafter."""
 
 from collections.abc import Sequence as Collection
-from typing import NamedTuple
 
-from sim.cost import ForwardPass, PassLoad
+from sim.cost import ForwardPass
 from sim.decoding import DraftWork
 from sim.engine.batch import DecodeBatch
 from sim.engine.sequence import Sequence
 
 
-class Leap(NamedTuple):
-    """Times of the coming passes: pass i takes `first_s + i * slope_s`, for `passes` passes at most."""
+class Leap:
+    """Passes of one replica in flight: pass i takes `first_s + i * slope_s`, for `limit` passes at most.
 
-    first_s: float
-    slope_s: float
-    passes: int
-    prompt: PassLoad | None
-    """The prompt chunks of the pass; None where all only decode."""
-    prefill_s: float
-    """Part of the first pass that is billed to input tokens."""
-    draft_s: float
-    """Part of the first pass that is the drafter's."""
-    draft_slope_s: float
+    One instance a replica, written anew for each leap.
+    """
+
+    __slots__ = (
+        "draft_s",
+        "draft_slope_s",
+        "first_s",
+        "limit",
+        "prefill_context",
+        "prefill_pairs",
+        "prefill_s",
+        "prefill_sequences",
+        "prefill_tokens",
+        "slope_s",
+    )
+
+    def __init__(self) -> None:
+        self.first_s = self.slope_s = 0.0
+        self.limit = 1
+        self.prefill_s = 0.0
+        """Part of the first pass that is billed to input tokens."""
+        self.draft_s = self.draft_slope_s = 0.0
+        """Part of the first pass that is the drafter's, and how it grows."""
+        self.prefill_sequences = self.prefill_tokens = self.prefill_context = 0
+        self.prefill_pairs = 0.0
 
     def after(self, passes: int) -> float:
         """Seconds from the start of the leap to the end of its pass number `passes`."""
@@ -46,87 +60,74 @@ class Leap(NamedTuple):
 
 
 class Pricer:
-    """Turn the state of a batch into seconds."""
+    """Turn the state of a batch into the times of a leap."""
 
     __slots__ = ("cost", "draft")
 
     def __init__(self, cost: ForwardPass, draft: DraftWork | None) -> None:
         self.cost, self.draft = cost, draft
 
-    def leap(self, batch: DecodeBatch) -> Leap:
+    def decode(self, batch: DecodeBatch, leap: Leap) -> None:
         """Price the coming passes of a batch that only decodes."""
-        count, cost = len(batch.members), self.cost
-        context, pairs = batch.context + batch.read_extra, batch.pairs + batch.pair_extra
-        growth = batch.context_growth
-        first_s = cost.seconds(count, batch.positions, batch.logit_positions, context, pairs)
-        slope_s, passes = cost.slope(context, pairs, growth, batch.pairs_growth)
-        draft = self.draft
-        if draft is None:
-            return Leap(first_s, slope_s, passes, None, 0.0, 0.0, 0.0)
-        factor = draft.share * draft.passes_per_round
-        draft_s = factor * cost.seconds(count, count, count, context, context)
-        draft_slope_s, draft_passes = cost.slope(context, context, growth, growth)
-        draft_slope_s *= factor
-        return Leap(
-            first_s + draft_s,
-            slope_s + draft_slope_s,
-            min(passes, draft_passes),
-            None,
-            0.0,
-            draft_s,
-            draft_slope_s,
+        count, cost, read = len(batch.members), self.cost, batch.read
+        leap.prefill_sequences = leap.prefill_tokens = leap.prefill_context = 0
+        leap.prefill_pairs = leap.prefill_s = 0.0
+        leap.first_s = cost.seconds(
+            count, batch.positions, batch.logit_positions, read, batch.pairs
         )
+        leap.slope_s, leap.limit = cost.slope(read, batch.pairs, batch.growth, batch.pairs_growth)
+        draft = self.draft
+        if draft is not None:
+            factor = draft.share * draft.passes_per_round
+            leap.draft_s = factor * cost.seconds(count, count, count, read, read)
+            slope_s, limit = cost.slope(read, read, batch.growth, batch.growth)
+            leap.draft_slope_s = factor * slope_s
+            leap.limit = min(leap.limit, limit)
+            leap.first_s += leap.draft_s
+            leap.slope_s += leap.draft_slope_s
 
-    def mixed(self, batch: DecodeBatch, prefilling: Collection[Sequence]) -> Leap:
+    def mixed(self, batch: DecodeBatch, prefilling: Collection[Sequence], leap: Leap) -> None:
         """Price one pass that holds prompt chunks, and split it between input and output.
 
         The split is by the times that the prompt part and the decode part would take alone.
         """
-        prompt = prompt_load(prefilling)
-        prompt_s = self._pass_s(prompt)
-        if not batch.members:
-            return Leap(prompt_s, 0.0, 1, prompt, prompt_s, self._draft_s(prompt), 0.0)
-        decode = (
-            len(batch.members),
-            batch.positions,
-            batch.logit_positions,
-            batch.context + batch.read_extra,
-            batch.pairs + batch.pair_extra,
-        )
-        load = PassLoad(*decode, *prompt[5:])
-        pass_s, decode_s = self._pass_s(load), self._pass_s(PassLoad(*decode))
-        share = prompt_s / (prompt_s + decode_s)
-        return Leap(pass_s, 0.0, 1, prompt, pass_s * share, self._draft_s(load), 0.0)
+        tokens = context = sequences = 0
+        pairs = 0.0
+        for sequence in prefilling:
+            chunk, before = sequence.chunk, sequence.computed
+            if chunk:  # each chunk reads what was computed before it, and itself
+                sequences += 1
+                tokens += chunk
+                context += before + chunk
+                pairs += chunk * before + chunk * (chunk + 1) / 2
+        leap.prefill_sequences, leap.prefill_tokens = sequences, tokens
+        leap.prefill_context, leap.prefill_pairs = context, pairs
+        leap.slope_s, leap.limit, leap.draft_slope_s = 0.0, 1, 0.0
+        prompt = (sequences, tokens, context, pairs)
+        count = len(batch.members)
+        prompt_s = self.cost.seconds(0, 0, 0.0, 0.0, 0.0, *prompt)
+        decode = (count, batch.positions, batch.logit_positions, batch.read, batch.pairs)
+        decode_s = self.cost.seconds(*decode) if count else 0.0
+        pass_s = self.cost.seconds(*decode, *prompt) if count else prompt_s
+        if self.draft is not None:
+            prompt_s += self._draft_s(self.draft, 0, 0.0, prompt)
+            decode_s += self._draft_s(self.draft, count, batch.read, (0, 0, 0, 0.0))
+            leap.draft_s = self._draft_s(self.draft, count, batch.read, prompt)
+            pass_s += leap.draft_s
+        leap.first_s = pass_s
+        leap.prefill_s = pass_s * prompt_s / (prompt_s + decode_s)
 
-    def _pass_s(self, load: PassLoad) -> float:
-        if self.draft is None:
-            return self.cost.seconds(*load)
-        return self.cost.seconds(*load) + self._draft_s(load)
-
-    def _draft_s(self, load: PassLoad) -> float:
+    def _draft_s(
+        self, draft: DraftWork, count: int, read: float, prompt: tuple[int, int, int, float]
+    ) -> float:
         """Drafter passes of one pass: the first takes the prompt chunks along, the others only decode.
 
         A drafter pass has one query position a sequence, over the same KV.
         """
-        draft, count, context = self.draft, load.sequences, load.context_tokens
-        if draft is None:
+        if not count and not prompt[0]:
             return 0.0
-        total = self.cost.seconds(count, count, count, context, context, *load[5:])
+        total = self.cost.seconds(count, count, count, read, read, *prompt)
         if count and draft.passes_per_round > 1:
-            alone_s = self.cost.seconds(count, count, count, context, context)
+            alone_s = self.cost.seconds(count, count, count, read, read)
             total += (draft.passes_per_round - 1) * alone_s
         return draft.share * total
-
-
-def prompt_load(prefilling: Collection[Sequence]) -> PassLoad:
-    """Return the prompt chunks of a pass: each reads what was computed before it, and itself."""
-    tokens = context = sequences = 0
-    pairs = 0.0
-    for sequence in prefilling:
-        chunk, before = sequence.chunk, sequence.computed
-        if chunk:
-            sequences += 1
-            tokens += chunk
-            context += before + chunk
-            pairs += chunk * before + chunk * (chunk + 1) / 2
-    return PassLoad(0, 0, 0.0, 0.0, 0.0, sequences, tokens, context, pairs)

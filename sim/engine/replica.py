@@ -12,12 +12,10 @@ import simpy
 from sim.engine.feed import Feed
 from sim.engine.kv_pool import KvPool
 from sim.engine.log import Log
-from sim.engine.pricing import Leap, Pricer, prompt_load
+from sim.engine.pricing import Leap, Pricer
 from sim.engine.schedulers import ChunkedPrefill
 from sim.engine.sequence import Sequence
 from sim.engine.state import ReplicaState
-
-_NO_PROMPT = prompt_load(())
 
 
 class Replica(ReplicaState):
@@ -39,13 +37,13 @@ class Replica(ReplicaState):
     ) -> None:
         super().__init__(index, pool, log)
         self.env, self.pricer, self.scheduler, self.feed = env, pricer, scheduler, feed
-        self.accept, self.on_finish, self.leap = accept, on_finish, leap
+        self.accept, self.on_finish, self.leaping = accept, on_finish, leap
         self._pending: simpy.Timeout | None = None
         """The boundary or awakening to come; None while idle with nothing in sight."""
         self._ahead = 0
         """Passes in the leap in flight."""
         self._start_s = 0.0
-        self._in_flight: Leap | None = None
+        self._leap = Leap()
         self._open = False
         """An arrival may cut the leap in flight."""
         self._await_feed()
@@ -85,20 +83,17 @@ class Replica(ReplicaState):
 
     def _boundary(self, _: simpy.Event) -> None:
         """Account for the passes that have gone by, and start the next."""
-        now, ahead, batch = self.env.now, self._ahead, self.batch
-        self._log_leap(ahead)
-        self.passes = passes = self.passes + ahead
-        batch.context += batch.context_growth * ahead
-        batch.pairs += batch.pairs_growth * ahead
+        now, batch = self.env.now, self.batch
+        self._log_leap()
+        self.passes = passes = self.passes + self._ahead
+        batch.advance(self._ahead)
         if self.prefilling:
             self._advance_prompts(now)
         ends = batch.ends
         while ends and ends[0][0] <= passes:
             ended = batch.pop_ended(passes)
             if ended is not None:
-                self.log_stint(ended)
-                batch.leave(ended, passes)
-                self._next_phase(ended, now)
+                self._phase_ended(ended, now)
         feed = self.feed
         while feed.next_s < now:
             self._take_next(feed)
@@ -108,29 +103,31 @@ class Replica(ReplicaState):
         """Decide what goes into the next pass and start it, or fall idle."""
         self.log.boundaries += 1
         self.now_s = now = self.env.now
-        batch, preempted, ahead = self.batch, False, 1
+        batch, leap, preempted, ahead = self.batch, self._leap, False, 1
         if self.waiting or self.prefilling or not self.pool.surely_fits(batch, 1):
             preempted = self.scheduler.fill(self)
         if not self.running:
             self._await_feed()
             return
-        if not self.leap:
+        if not self.leaping:
             batch.recount(self.passes)
         if self.prefilling:
-            leap = self.pricer.mixed(batch, self.prefilling)
+            self.pricer.mixed(batch, self.prefilling, leap)
         else:
-            leap = self.pricer.leap(batch)
-            if self.leap and not preempted:
-                ahead = min(batch.next_end() - self.passes, leap.passes)
+            self.pricer.decode(batch, leap)
+            if self.leaping and not preempted:
+                ahead = min(batch.next_end() - self.passes, leap.limit)
                 ahead = self.pool.passes_that_fit(batch, self.passes, ahead)
+        duration_s = leap.after(ahead)
         self._open = False
         if ahead > 1 and not self.waiting:
             self._open = True
             coming_s = self.feed.next_s - now
-            if coming_s < leap.after(ahead):
+            if coming_s < duration_s:
                 ahead = leap.pass_at(coming_s, ahead)
-        self._in_flight, self._ahead, self._start_s = leap, ahead, now
-        self._schedule(leap.after(ahead), self._boundary)
+                duration_s = leap.after(ahead)
+        self._ahead, self._start_s = ahead, now
+        self._schedule(duration_s, self._boundary)
 
     def _advance_prompts(self, now: float) -> None:
         """Count the chunks of the pass that has ended; those that are through go on to decode."""
@@ -146,34 +143,41 @@ class Replica(ReplicaState):
 
     def _prefilled(self, sequence: Sequence, now: float) -> None:
         """Start, or go on with, decoding; a prefill that yields a token shows it now."""
-        resumed = sequence.preempted_s >= 0
+        phase = sequence.phase
         if sequence.plan.prefill_yields:
-            if not resumed:
+            if sequence.preempted_s < 0:
                 self.log.first_token_s[sequence.row] = now
-            elif sequence.phase is not None:
+            elif phase is not None:  # the recomputation did the work of one pass
                 sequence.done += 1
-                sequence.kv += sequence.phase.kv_growth
+                sequence.kv += phase.kv_growth
                 self.log.pauses.append((sequence.row, now - sequence.preempted_s))
-        if sequence.phase is None:
+        if phase is None:
             self._finish(sequence, now)
-        elif sequence.done >= sequence.phase.passes:
+        elif sequence.done >= phase.passes:
             self._next_phase(sequence, now)
         else:
-            self.batch.join(sequence, self.passes)
+            self.batch.join(sequence, phase, self.passes)
+
+    def _phase_ended(self, sequence: Sequence, now: float) -> None:
+        phase = sequence.phase
+        if phase is None:  # pragma: no cover - what ends has a phase
+            raise AssertionError(sequence.row)
+        self.log_stint(sequence, phase)
+        self.batch.leave(sequence, phase, self.passes)
+        sequence.kv = sequence.kv_at(self.passes)
+        sequence.joined = -1
+        self._next_phase(sequence, now)
 
     def _next_phase(self, sequence: Sequence, now: float) -> None:
         """Go on with the next phase of the plan, or finish."""
         phases = sequence.plan.phases
-        if sequence.joined >= 0:
-            sequence.kv = sequence.kv_at(self.passes)
-            sequence.joined = -1
         sequence.phase_index += 1
         sequence.done = 0
         if sequence.phase_index == len(phases):
             self._finish(sequence, now)
             return
-        sequence.phase = phases[sequence.phase_index]
-        self.batch.join(sequence, self.passes)
+        sequence.phase = phase = phases[sequence.phase_index]
+        self.batch.join(sequence, phase, self.passes)
 
     def _finish(self, sequence: Sequence, now: float) -> None:
         del self.running[sequence.serial]
@@ -183,49 +187,39 @@ class Replica(ReplicaState):
     # -- time ---------------------------------------------------------------------------------
 
     def _schedule(self, delay_s: float, callback: Callable[[simpy.Event], None]) -> None:
-        self._pending = simpy.Timeout(self.env, delay_s)
-        if self._pending.callbacks is not None:
-            self._pending.callbacks.append(callback)
+        self._pending = pending = simpy.Timeout(self.env, delay_s)
+        if pending.callbacks is not None:
+            pending.callbacks.append(callback)
 
     def _cut(self) -> None:
         """End the leap in flight with the pass in flight."""
-        leap, pending = self._in_flight, self._pending
-        if leap is None or pending is None:  # pragma: no cover - only a leap in flight is open
-            raise AssertionError(self.index)
+        leap, pending = self._leap, self._pending
         self._open = False
         done = leap.pass_at(self.env.now - self._start_s, self._ahead)
-        if done < self._ahead:
-            if pending.callbacks is not None:
-                pending.callbacks.clear()
+        if done < self._ahead and pending is not None and pending.callbacks is not None:
+            pending.callbacks.clear()
             self._ahead = done
             self._schedule(self._start_s + leap.after(done) - self.env.now, self._boundary)
 
-    def _log_leap(self, passes: int) -> None:
+    def _log_leap(self) -> None:
         """Write down the leap that has ended; the batch is still as it was at its start."""
-        leap, batch = self._in_flight, self.batch
-        if leap is None:  # pragma: no cover - a boundary ends a leap
-            raise AssertionError(self.index)
+        leap, batch, passes = self._leap, self.batch, self._ahead
         later = passes * (passes - 1) / 2
-        context = batch.context + passes * batch.context_growth
-        prompt = leap.prompt or _NO_PROMPT
+        held = batch.held + passes * batch.growth
         if self.prefilling:
-            context += sum(sequence.computed + sequence.chunk for sequence in self.prefilling)
-        read = batch.context + batch.read_extra + prompt.prefill_context_tokens
-        self.log.leaps.extend(
-            (
-                self.index,
-                self._start_s,
-                leap.first_s,
-                leap.slope_s,
-                passes,
-                len(batch.members) + prompt.prefill_sequences,
-                passes * (batch.positions + prompt.prefill_tokens),
-                passes * (batch.logit_positions + prompt.prefill_sequences),
-                passes * read + later * batch.context_growth,
-                passes * (batch.pairs + batch.pair_extra + prompt.prefill_pairs)
-                + later * batch.pairs_growth,
-                context,
-                leap.prefill_s,
-                passes * leap.draft_s + later * leap.draft_slope_s,
-            )
+            held += sum(sequence.computed + sequence.chunk for sequence in self.prefilling)
+        self.log.leap(
+            self.index,
+            self._start_s,
+            leap.first_s,
+            leap.slope_s,
+            passes,
+            len(batch.members) + leap.prefill_sequences,
+            passes * (batch.positions + leap.prefill_tokens),
+            passes * (batch.logit_positions + leap.prefill_sequences),
+            passes * (batch.read + leap.prefill_context) + later * batch.growth,
+            passes * (batch.pairs + leap.prefill_pairs) + later * batch.pairs_growth,
+            held,
+            leap.prefill_s,
+            passes * leap.draft_s + later * leap.draft_slope_s,
         )

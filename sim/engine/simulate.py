@@ -21,6 +21,8 @@ from sim.engine.source import ClosedLoop
 from sim.engine.visible import gaps_and_first_chunks
 from sim.records import IntArray, RequestRecords, Simulation, Status, StepSeries, Traffic
 
+_MOST_PLANS = 1 << 12
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -97,6 +99,7 @@ class _World:
             for index in range(limits.replicas)
         ]
         self.loop: ClosedLoop | None = None
+        self._plans: dict[tuple[int, int, int], tuple[Plan, int, bool]] = {}
 
     def _feed(self, replica: int) -> Feed:
         """Return the arrivals that a replica can see coming: those of an open loop."""
@@ -131,16 +134,27 @@ class _World:
     def _accept(self, row: int, user: int, at_s: float) -> Sequence | None:
         """Plan the request and let it in, or reject it: None."""
         log = self.log
-        input_tokens, output_tokens, passes = self.columns[row]
         log.arrival_s[row] = at_s
-        plan = self.strategy.plan(input_tokens, output_tokens, passes)
-        if not self._can_ever_run(input_tokens + output_tokens, plan):
+        size = self.columns[row]
+        planned = self._plans.get(size)
+        if planned is None:
+            planned = self._plan(size)
+        plan, chunks, fits = planned
+        if not fits:
             log.status[row] = int(Status.REJECTED)
             self._home(row, user)
             return None
-        log.chunks[row] = plan.chunks
+        log.chunks[row] = chunks
         log.entered_s.append(at_s)
         return Sequence(row, user, at_s, plan)
+
+    def _plan(self, size: tuple[int, int, int]) -> tuple[Plan, int, bool]:
+        """Return the plan of a request, its chunks, and whether it can ever run; like ones share it."""
+        plan = self.strategy.plan(*size)
+        planned = plan, plan.chunks, self._can_ever_run(size[0] + size[1], plan)
+        if len(self._plans) < _MOST_PLANS:
+            self._plans[size] = planned
+        return planned
 
     def _can_ever_run(self, context_tokens: int, plan: Plan) -> bool:
         limits = self.limits

@@ -2,6 +2,7 @@
 
 from collections import deque
 
+from sim.decoding import Phase
 from sim.engine.batch import DecodeBatch
 from sim.engine.kv_pool import KvPool
 from sim.engine.log import Log
@@ -37,15 +38,15 @@ class ReplicaState:
         if sequence.target:
             sequence.chunk = chunk
             self.prefilling.append(sequence)
-        else:
-            self.batch.join(sequence, self.passes)
+        elif sequence.phase is not None:
+            self.batch.join(sequence, sequence.phase, self.passes)
 
     def preempt_newest(self) -> None:
         """Send the newest running request back to the head of the queue, without its KV."""
         _, sequence = self.running.popitem()
-        if sequence.joined >= 0:
-            self.log_stint(sequence)
-            self.batch.leave(sequence, self.passes)
+        if sequence.joined >= 0 and sequence.phase is not None:
+            self.log_stint(sequence, sequence.phase)
+            self.batch.leave(sequence, sequence.phase, self.passes)
             sequence.preempted_s = self.now_s
         else:
             self.prefilling.remove(sequence)
@@ -53,10 +54,10 @@ class ReplicaState:
         self.log.preemptions[sequence.row] += 1
         self.waiting.appendleft(sequence)
 
-    def log_stint(self, sequence: Sequence) -> None:
+    def log_stint(self, sequence: Sequence, phase: Phase) -> None:
         """Note the passes that a sequence has just decoded in one piece."""
-        phase, first = sequence.phase, sequence.joined
-        if phase is not None and self.passes > first >= 0:
-            self.log.stints.extend(
-                (sequence.row, self.index, first, self.passes, phase.chunk_passes, sequence.done)
+        first = sequence.joined
+        if self.passes > first:
+            self.log.stint(
+                sequence.row, self.index, first, self.passes, phase.chunk_passes, sequence.done
             )

@@ -26,7 +26,7 @@ def gaps_and_first_chunks(
     """Return first visible times, longest gaps per row, and the pooled gaps of the finished measured rows."""
     rows = len(first_token_s)
     first_visible_s, max_gap_s = first_token_s.copy(), np.full(rows, np.nan)
-    stints = np.array(log.stints, dtype=np.int64).reshape(-1, 6)
+    stints = log.stints
     counted = (np.arange(rows) < measured) & (status == Status.FINISHED)
     values: list[FloatArray] = []
     weights: list[FloatArray] = []

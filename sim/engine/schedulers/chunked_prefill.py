@@ -18,46 +18,50 @@ class ChunkedPrefill:
 
     def fill(self, replica: ReplicaState) -> bool:
         """Set the prompt chunks of the coming pass, preempt and admit; True if somebody was preempted."""
-        budget = self.max_batched_tokens - replica.batch.positions
+        batch, pool = replica.batch, replica.pool
+        reserved = batch.positions  # all that run must be able to decode in one pass
+        budget = self.max_batched_tokens - reserved
+        free = pool.least_free(batch)
         for sequence in replica.prefilling:
             sequence.chunk = min(sequence.target - sequence.computed, budget)
             budget -= sequence.chunk
-        if self._make_room(replica):
+            free -= sequence.prefill_blocks(pool.block_tokens)
+            if sequence.phase is not None:
+                reserved += sequence.phase.positions
+        if free < 0 and self._make_room(replica):
             return True
         if replica.waiting:
-            self._admit(replica, budget)
+            self._admit(replica, budget, reserved, free)
         return False
 
-    def _make_room(self, replica: ReplicaState) -> bool:
+    @staticmethod
+    def _make_room(replica: ReplicaState) -> bool:
         """Preempt the newest until the running requests fit; True if any was."""
-        pool, batch = replica.pool, replica.batch
-        if pool.least_free(batch, replica.prefilling) >= 0:
-            return False
         preempted = False
-        while pool.free(batch, replica.prefilling, replica.passes) < 0:
+        while replica.pool.free(replica.batch, replica.prefilling, replica.passes) < 0:
             replica.preempt_newest()
             preempted = True
         return preempted
 
-    def _admit(self, replica: ReplicaState, budget: int) -> None:
-        pool, waiting = replica.pool, replica.waiting
-        free = pool.least_free(replica.batch, replica.prefilling)
-        exact = False
-        reserved = replica.batch.positions + sum(
-            sequence.phase.positions for sequence in replica.prefilling if sequence.phase
-        )
+    def _admit(self, replica: ReplicaState, budget: int, reserved: int, free: float) -> None:
+        """Admit from the head of the queue; `free` is a lower bound until it matters."""
+        pool, waiting, exact = replica.pool, replica.waiting, False
         while waiting and budget > 0 and len(replica.running) < self.max_sequences:
             head = waiting[0]
-            positions = head.phase.positions if head.phase else 0
-            chunk = min(head.target, budget)
+            phase = head.phase
+            positions = phase.positions if phase else 0
             if reserved + positions > self.max_batched_tokens:
-                return  # all that run must be able to decode in one pass
-            if head.target == 0 and positions > budget:
                 return
-            slots = (
-                chunk if head.target or head.phase is None else head.kv + head.phase.slots_extra
-            )
-            need = whole_blocks(slots, pool.block_tokens)
+            if head.target:
+                taken = min(head.target, budget)
+                need = -(-taken // pool.block_tokens)
+            else:  # nothing to prefill: it decodes in this very pass
+                taken = positions
+                need = whole_blocks(
+                    head.kv + (phase.slots_extra if phase else 0.0), pool.block_tokens
+                )
+                if taken > budget:
+                    return
             if need > free and not exact:
                 free = pool.free(replica.batch, replica.prefilling, replica.passes)
                 exact = True
@@ -65,5 +69,5 @@ class ChunkedPrefill:
                 return
             free -= need
             reserved += positions
-            budget -= chunk if head.target else positions
-            replica.admit(chunk)
+            budget -= taken
+            replica.admit(taken)
