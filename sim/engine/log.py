@@ -8,7 +8,7 @@ import numpy as np
 
 from sim.records import IntArray, Leaps, Status
 
-_LEAP, _STINT = Struct("13d"), Struct("6q")
+_LEAP, _STINT = Struct("16d"), Struct("6q")
 
 
 class Log:
@@ -32,7 +32,7 @@ class Log:
         """Decisions between two leaps, over all replicas."""
 
     def leap(self, *columns: float) -> None:
-        """Append a leap: the columns of `Leaps`, in order."""
+        """Append a leap as it stood at its first pass; `columns` tells the order."""
         self._leaps += _LEAP.pack(*columns)
 
     def stint(self, *columns: int) -> None:
@@ -52,20 +52,23 @@ class Log:
         self.left_s.append(now_s)
 
     def columns(self) -> Leaps:
-        """Return the leaps as named columns."""
-        rows = np.frombuffer(self._leaps, dtype=np.float64).reshape(-1, 13)
+        """Return the leaps as named columns, with the sums over their passes."""
+        rows = np.frombuffer(self._leaps, dtype=np.float64).reshape(-1, 16).T
+        (replica, start_s, first_s, slope_s, passes, sequences, positions, logits) = rows[:8]
+        (read, growth, pairs, pairs_growth, held, prefill_s, draft_s, draft_slope_s) = rows[8:]
+        later = passes * (passes - 1) / 2
         return Leaps(
-            replica=rows[:, 0].astype(np.int64),
-            start_s=rows[:, 1],
-            first_s=rows[:, 2],
-            slope_s=rows[:, 3],
-            passes=rows[:, 4].astype(np.int64),
-            sequences=rows[:, 5],
-            positions=rows[:, 6],
-            logit_positions=rows[:, 7],
-            context_tokens=rows[:, 8],
-            pairs=rows[:, 9],
-            kv_used_tokens=rows[:, 10],
-            prefill_s=rows[:, 11],
-            draft_s=rows[:, 12],
+            replica=replica.astype(np.int64),
+            start_s=start_s.copy(),
+            first_s=first_s.copy(),
+            slope_s=slope_s.copy(),
+            passes=passes.astype(np.int64),
+            sequences=sequences.copy(),
+            positions=passes * positions,
+            logit_positions=passes * logits,
+            context_tokens=passes * read + later * growth,
+            pairs=passes * pairs + later * pairs_growth,
+            kv_used_tokens=held + passes * growth,
+            prefill_s=prefill_s.copy(),
+            draft_s=passes * draft_s + later * draft_slope_s,
         )

@@ -104,7 +104,7 @@ class Replica(ReplicaState):
         self.log.boundaries += 1
         self.now_s = now = self.env.now
         batch, leap, preempted, ahead = self.batch, self._leap, False, 1
-        if self.waiting or self.prefilling or not self.pool.surely_fits(batch, 1):
+        if self.waiting or self.prefilling or not self.pool.surely_fits(batch, 0):
             preempted = self.scheduler.fill(self)
         if not self.running:
             self._await_feed()
@@ -203,23 +203,25 @@ class Replica(ReplicaState):
 
     def _log_leap(self) -> None:
         """Write down the leap that has ended; the batch is still as it was at its start."""
-        leap, batch, passes = self._leap, self.batch, self._ahead
-        later = passes * (passes - 1) / 2
-        held = batch.held + passes * batch.growth
-        if self.prefilling:
-            held += sum(sequence.computed + sequence.chunk for sequence in self.prefilling)
+        leap, batch = self._leap, self.batch
+        prompts = 0
+        for sequence in self.prefilling:
+            prompts += sequence.computed + sequence.chunk
         self.log.leap(
             self.index,
             self._start_s,
             leap.first_s,
             leap.slope_s,
-            passes,
+            self._ahead,
             len(batch.members) + leap.prefill_sequences,
-            passes * (batch.positions + leap.prefill_tokens),
-            passes * (batch.logit_positions + leap.prefill_sequences),
-            passes * (batch.read + leap.prefill_context) + later * batch.growth,
-            passes * (batch.pairs + leap.prefill_pairs) + later * batch.pairs_growth,
-            held,
+            batch.positions + leap.prefill_tokens,
+            batch.logit_positions + leap.prefill_sequences,
+            batch.read + leap.prefill_context,
+            batch.growth,
+            batch.pairs + leap.prefill_pairs,
+            batch.pairs_growth,
+            batch.held + prompts,
             leap.prefill_s,
-            passes * leap.draft_s + later * leap.draft_slope_s,
+            leap.draft_s,
+            leap.draft_slope_s,
         )

@@ -40,6 +40,6 @@ class ClosedLoop:
         """Submit for all who are ready: those of one instant in the order of their numbers."""
         now = self._env.now
         while self._ready and self._ready[0][0] <= now:
-            _, user = heappop(self._ready)
+            user = heappop(self._ready)[1]
             row, self._next_row = self._next_row, self._next_row + 1
             self._submit(row, user, now)
