@@ -6,7 +6,6 @@ of them nearly are. All intervals are 90 %.
 
 import math
 from functools import lru_cache
-from statistics import NormalDist
 from typing import Final
 from zlib import crc32
 
@@ -132,7 +131,8 @@ def percentile_interval(
     found = _first_reaching(_resample_weights(seed, batches), at_or_below, share)
     above = _per_batch_above(labels, share, batches)
     widening = batches / (batches - 1) * correlation_factor(above)
-    outside = NormalDist().cdf(-student_t95(batches - 1) * math.sqrt(widening))
+    sigmas = student_t95(batches - 1) * math.sqrt(widening)
+    outside = math.erfc(sigmas / math.sqrt(2)) / 2  # the normal law's share beyond so many sigmas
     low, high = np.quantile(values[order[ranks[found]]], [outside, 1 - outside])
     return (float(low), float(high))
 

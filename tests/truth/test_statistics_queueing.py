@@ -84,7 +84,7 @@ def test_mean_wait_and_time_inside_follow_pollaczek_khinchine(
 ) -> None:
     runs = [
         measured(single_server(utilisation, requests, seed=seed, constant=constant))
-        for seed in range(12)
+        for seed in range(8)
     ]
     # rho (1 + c^2) / (2 (1 - rho)) x service time, with c^2 = 0 or 1.
     wait_s = utilisation / ((2 if constant else 1) * (1 - utilisation))
@@ -92,11 +92,11 @@ def test_mean_wait_and_time_inside_follow_pollaczek_khinchine(
         means = [run.latency[name].mean or 0.0 for run in runs]
         standard_error = np.std(means, ddof=1) / np.sqrt(len(means))
         assert abs(np.mean(means) - theory_s) < 4 * standard_error
-        assert standard_error < 0.03 * theory_s, "the test could not see a slip of 12 %"
+        assert standard_error < 0.04 * theory_s, "the test could not see a slip of 16 %"
 
 
 def test_percentiles_of_m_m_1_are_those_of_an_exponential() -> None:
-    runs = [measured(single_server(0.5, 20_000, seed=seed, constant=False)) for seed in range(12)]
+    runs = [measured(single_server(0.5, 20_000, seed=seed, constant=False)) for seed in range(8)]
     for name, above in {"p50": 0.5, "p90": 0.1, "p99": 0.01}.items():
         values = [getattr(run.latency["ttlt"], name) for run in runs]
         standard_error = np.std(values, ddof=1) / np.sqrt(len(values))
@@ -126,7 +126,7 @@ def test_a_p99_that_rests_on_a_few_bursts_says_so(
     assert low <= sum("few bursts" in " ".join(run.notes) for run in runs) <= high
 
 
-def overloads(utilisation: float, requests: int, *, constant: bool, runs: int = 100) -> float:
+def overloads(utilisation: float, requests: int, *, constant: bool, runs: int = 60) -> float:
     """Return the share of runs that are called overloaded."""
     verdicts = [
         judge(single_server(utilisation, requests, seed=seed, constant=constant)).overloaded
@@ -146,7 +146,7 @@ def test_heavy_but_stable_load_is_hardly_ever_called_overload(
 
 @pytest.mark.parametrize(
     ("utilisation", "requests", "least"),
-    [(1.03, 20_000, 0.95), (1.1, 2000, 0.95), (1.1, 5000, 1.0), (1.5, 500, 0.95)],
+    [(1.03, 20_000, 0.9), (1.1, 2000, 0.95), (1.1, 5000, 1.0), (1.5, 500, 0.95)],
 )
 def test_overload_is_found_where_the_run_is_long_enough_to_tell(
     utilisation: float, requests: int, least: float
