@@ -95,7 +95,8 @@ def price(simulation: Simulation, metrics: Metrics, quote: Quote, gpus: int) -> 
 
 def _share_of_input(simulation: Simulation, window: Window) -> float:
     """Return the share of the replicas' time in the window that is billed to input tokens."""
-    billed_s = float(simulation.leaps.prefill_s @ share_inside(simulation.leaps, window))
+    leaps = simulation.leaps
+    billed_s = float((leaps.prefill_s * share_inside(leaps, window)).sum())
     return billed_s / (simulation.replicas * window.length_s)
 
 

@@ -92,6 +92,6 @@ def summarise_pooled(samples: WeightedSamples, finished: int) -> Summary:
         place = int(np.searchsorted(reached, share * total * (1 - 1e-12)))
         return float(ordered[min(place, len(ordered) - 1)])
 
-    mean = float(samples.values @ samples.weights) / total
+    mean = float((samples.values * samples.weights).sum()) / total
     p50, p90, p99 = percentile(0.5), percentile(0.9), percentile(0.99)
     return Summary(mean, p50, p90, p99, None, None, round(total))

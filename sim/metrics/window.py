@@ -67,7 +67,7 @@ def time_average(series: StepSeries, window: Window) -> float:
     """Return the mean of a count over the window, integrated exactly; 0 before its first step."""
     edges = np.clip(series.time_s, window.start_s, window.end_s)
     lengths = np.diff(np.append(edges, window.end_s))
-    return float(lengths @ series.count) / window.length_s
+    return float((lengths * series.count).sum()) / window.length_s
 
 
 @dataclass(frozen=True, slots=True)
