@@ -1,0 +1,128 @@
+"""The answer first: one sentence with the number that matters, then one line of context."""
+
+from typing import Final
+
+from sim.decoding import AnyStrategy, BlockDiffusion, Speculative
+from sim.provenance import weakest
+from sim.report.words import (
+    count,
+    deployment_label,
+    number,
+    percent,
+    span,
+    time_ms,
+    usd,
+)
+from sim.run import Outcome
+
+_BOUND: Final = {
+    "memory": "memory bandwidth",
+    "compute": "arithmetic",
+    "collective": "communication between GPUs",
+    "launch": "the launch of small kernels",
+    "host": "the serving engine's host",
+}
+
+
+def answer(outcome: Outcome) -> str:
+    """Return the answer in one sentence."""
+    return _overloaded(outcome) if outcome.metrics.status == "overloaded" else _served(outcome)
+
+
+def context(outcome: Outcome) -> str:
+    """Return what was simulated, and how sure the times are, in one line."""
+    scenario, metrics = outcome.scenario, outcome.metrics
+    requests = metrics.requests
+    parts = [
+        f"{outcome.serving.model.name} in {scenario.deployment.weights}",
+        strategy_label(scenario.decoding),
+        f"{count(requests.offered)} requests counted",
+        f"seed {scenario.run.seed}",
+        f"times {weakest(outcome.provenance)}",
+    ]
+    return ", ".join(parts)
+
+
+def bound_label(bound: str) -> str:
+    """Return what a bound means in words."""
+    return _BOUND[bound]
+
+
+def strategy_label(strategy: AnyStrategy) -> str:
+    """Return a strategy with the knobs that make it what it is."""
+    if isinstance(strategy, Speculative):
+        return f"speculative ({strategy.drafter}, {strategy.draft_tokens} draft tokens)"
+    if isinstance(strategy, BlockDiffusion):
+        blocks = f"blocks of {strategy.block_tokens}, {strategy.denoise_passes} denoise passes"
+        what_if = ", what-if" if strategy.what_if else ""
+        return f"block diffusion ({blocks}{what_if})"
+    return strategy.name
+
+
+def _subject(outcome: Outcome, verbs: tuple[str, str]) -> str:
+    deployment = outcome.scenario.deployment
+    gpu = outcome.serving.gpu.name
+    label = deployment_label(gpu, deployment.replicas, deployment.gpus_per_replica)
+    return f"{label} {verbs[0] if deployment.gpus == 1 else verbs[1]}"
+
+
+def _money(outcome: Outcome) -> str:
+    cost = outcome.cost
+    return "" if cost is None else f" for {usd(cost.usd_per_month)} a month"
+
+
+def _served(outcome: Outcome) -> str:
+    metrics = outcome.metrics
+    # What is offered is served; a closed loop offers nothing of its own accord.
+    rate = outcome.scenario.workload.offered_requests_per_s or metrics.throughput.requests_per_s
+    served = "" if rate is None else f" {number(rate, 2)} requests/s"
+    start = _subject(outcome, ("serves", "serve"))
+    sentence = f"{start}{served} of {outcome.scenario.name}{_money(outcome)}"
+    parts = [text for text in (_attainment(outcome), _first_token(outcome)) if text]
+    if outcome.usage is not None:
+        parts.append(f"bound by {bound_label(outcome.usage.bound)}")
+    return f"{sentence}: {'; '.join(parts)}."
+
+
+def _attainment(outcome: Outcome) -> str | None:
+    slo = outcome.metrics.slo
+    if slo.attainment is None or not outcome.scenario.slo.per_request_s():
+        return _percentiles(outcome)
+    text = f"{percent(slo.attainment)} of requests inside the targets"
+    if slo.interval_attainment is not None:
+        text += f" [{span(slo.interval_attainment, percent)}]"
+    if slo.attainment < outcome.scenario.slo.attainment:
+        text += f", {percent(outcome.scenario.slo.attainment)} asked"
+    rest = _percentiles(outcome)
+    return f"{text}; {rest}" if rest else text
+
+
+def _percentiles(outcome: Outcome) -> str | None:
+    verdicts = outcome.metrics.slo.on_percentiles
+    if not verdicts:
+        return None
+    missed = [name.replace("_", " ") for name, met in verdicts.items() if not met]
+    if missed:
+        return f"outside the target on {', '.join(missed)}"
+    return f"inside the targets on {', '.join(name.replace('_', ' ') for name in verdicts)}"
+
+
+def _first_token(outcome: Outcome) -> str:
+    ttft = outcome.metrics.latency["ttft"]
+    if ttft.p99 is None:
+        mean = "not known" if ttft.mean is None else f"mean {time_ms(ttft.mean)}"
+        return f"TTFT {mean} (too few requests for a p99)"
+    text = f"TTFT p99 {time_ms(ttft.p99)}"
+    return text if ttft.interval_p99 is None else f"{text} [{span(ttft.interval_p99, time_ms)}]"
+
+
+def _overloaded(outcome: Outcome) -> str:
+    metrics = outcome.metrics
+    offered = outcome.scenario.workload.offered_requests_per_s
+    asked = "this traffic" if offered is None else f"{number(offered, 2)} requests/s"
+    start = _subject(outcome, ("cannot sustain", "cannot sustain"))
+    sentence = f"Overloaded: {start} {asked} of {outcome.scenario.name}"
+    if metrics.sustainable_requests_per_s is None:
+        return f"{sentence}."
+    pronoun = "it sustains" if outcome.scenario.deployment.gpus == 1 else "they sustain"
+    return f"{sentence}; {pronoun} about {number(metrics.sustainable_requests_per_s, 2)}."
