@@ -1,0 +1,143 @@
+"""Simulate one measured run as its benchmark drove it. Nothing in here was fitted to a run."""
+
+from dataclasses import dataclass
+from math import floor
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Final, Literal, get_args
+
+import numpy as np
+
+from calibration.validate.runs import MeasuredRun
+from sim.deployment import Precision
+from sim.engine import simulate
+from sim.errors import SimError, UnknownNameError
+from sim.metrics.quantities import engine_ttft_s, finished, tpot_s
+from sim.model import load_model
+from sim.records import FloatArray, Status
+from sim.scenario import Scenario, build_scenario, resolve
+from sim.units import MS_PER_S
+from sim.workload import stream
+
+Statistic = Literal["mean", "median"]
+
+PROMPTS_PER_USER: Final = 10
+"""Convention of the suites: `--num-prompts` is ten times `--max-concurrency`."""
+SHORTEST_SHARE: Final = 0.8
+"""Lengths are uniform from this share of the nominal length to all of it (`--random-range-ratio`)."""
+MAX_BATCHED_TOKENS: Final = 8192
+"""Token budget of a pass, as the suites' server scripts set it."""
+FP8_KV_ENGINES: Final = frozenset({"vllm", "trtllm"})
+"""Engines whose FP8 checkpoints carry scales for, and are served with, an FP8 cache.
+
+The public server scripts of such suites say `kv-cache-dtype: fp8` (vLLM) and `kv_cache_config: dtype: fp8`
+(TensorRT-LLM). SGLang keeps the cache in the precision of the activations unless told otherwise.
+"""
+_SEED: Final = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What the simulator says about one run."""
+
+    ttft_ms: float
+    tpot_ms: float | None
+    """None where no answer has a second token."""
+    seconds_to_simulate: float
+    """Wall-clock time that the simulation took, s."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A run that cannot be simulated, and why."""
+
+    case: str
+    reason: str
+
+
+def kv_precision(run: MeasuredRun) -> Precision:
+    """Return the precision of the KV cache that the engine uses by default for these weights."""
+    return "fp8" if run.weights == "fp8" and run.engine in FP8_KV_ENGINES else "bf16"
+
+
+def scenario_of(run: MeasuredRun) -> Scenario:
+    """Return the closed loop of the benchmark on the deployment of the run; raise `SimError` if it has none."""
+    content: dict[str, Any] = {
+        "name": run.case,
+        "model": run.model,
+        "hardware": run.gpu,
+        "engine": run.engine,
+        "deployment": {
+            "tensor_parallel": run.tensor_parallel,
+            "expert_parallel": run.expert_parallel,
+            "attention_data_parallel": run.attention_data_parallel,
+            "weights": run.weights,
+            "kv_precision": kv_precision(run),
+            "max_sequences": run.concurrency,
+            "max_batched_tokens": MAX_BATCHED_TOKENS,
+        },
+        "workload": {
+            "arrivals": {"kind": "closed_loop", "users": run.concurrency},
+            "input_tokens": _lengths(run.input_tokens),
+            "output_tokens": _lengths(run.output_tokens),
+        },
+        "run": {"requests": PROMPTS_PER_USER * run.concurrency, "seed": _SEED},
+    }
+    return build_scenario(content, where="the run", folder=Path())
+
+
+def _lengths(nominal: int) -> dict[str, object]:
+    return {"kind": "uniform", "low": max(1, floor(SHORTEST_SHARE * nominal)), "high": nominal}
+
+
+def predict(run: MeasuredRun, statistic: Statistic) -> Prediction | Refusal:
+    """Simulate one run, or say why that cannot be done."""
+    started_s = perf_counter()
+    reason = _refusal(run)
+    if reason is not None:
+        return Refusal(run.case, reason)
+    try:
+        ttfts_s, tpots_s = _latencies(scenario_of(run))
+    except SimError as error:
+        return Refusal(run.case, str(error))
+    if ttfts_s is None or tpots_s is None:
+        return Refusal(run.case, "a request of the run is longer than the KV pool or the context")
+    middle = np.mean if statistic == "mean" else np.median
+    tpots_s = tpots_s[~np.isnan(tpots_s)]
+    return Prediction(
+        ttft_ms=float(middle(ttfts_s)) * MS_PER_S,
+        tpot_ms=float(tpots_s.mean()) * MS_PER_S if len(tpots_s) else None,
+        seconds_to_simulate=perf_counter() - started_s,
+    )
+
+
+def _refusal(run: MeasuredRun) -> str | None:
+    """Return why the simulator has no model of this run, in its own words rather than a schema's."""
+    try:
+        load_model(run.model)
+    except UnknownNameError:
+        return (
+            f"model {run.model} is not in the catalog: mixtures of experts, latent attention and"
+            " sliding windows are not counted yet"
+        )
+    except SimError as error:
+        return f"model {run.model}: {error}"
+    known = get_args(Precision)
+    if run.weights not in known:
+        return f"weights in {run.weights} are not counted yet ({' and '.join(known)} are)"
+    for name in ("expert_parallel", "attention_data_parallel"):
+        width = getattr(run, name)
+        if width > 1:
+            return f"{name} {width} is not simulated yet"
+    return None
+
+
+def _latencies(scenario: Scenario) -> tuple[FloatArray | None, FloatArray | None]:
+    """Return TTFT and TPOT of every request [s]; None where one of them could never run."""
+    serving, strategy, seed = resolve(scenario), scenario.decoding, scenario.run.seed
+    traffic = scenario.workload.draw(scenario.run.requests, seed)
+    passes = strategy.draw_passes(traffic.output_tokens, stream(seed, "acceptance"))
+    records = simulate(traffic, passes, strategy, serving.cost, serving.limits).records
+    if bool((records.status == Status.REJECTED).any()) or not finished(records).all():
+        return None, None
+    return engine_ttft_s(records), tpot_s(records)

@@ -1,0 +1,174 @@
+"""Read a table of measured serving runs: one row a run, checked before anything is simulated."""
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from sim.errors import InputError
+
+REQUIRED: Final = (
+    "case",
+    "model",
+    "gpu",
+    "engine",
+    "weights",
+    "tensor_parallel",
+    "expert_parallel",
+    "attention_data_parallel",
+    "concurrency",
+    "input_tokens",
+    "output_tokens",
+    "ttft_ms",
+    "tpot_ms",
+)
+"""Columns that the replay needs; others are ignored."""
+SUSPECT: Final = "suspect"
+"""Optional column: 1 marks a row whose source looks wrong; it is reported apart."""
+
+_MOST_TOKENS: Final = 10_000_000
+_MOST_USERS: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredRun:
+    """One run of a serving benchmark: how it was driven, and the latencies that it printed."""
+
+    case: str
+    model: str
+    gpu: str
+    engine: str
+    weights: str
+    tensor_parallel: int
+    expert_parallel: int
+    attention_data_parallel: int
+    concurrency: int
+    """Users in the closed loop."""
+    input_tokens: int
+    """Nominal prompt length, the longest of the run."""
+    output_tokens: int
+    """Nominal answer length, the longest of the run."""
+    ttft_ms: float
+    tpot_ms: float | None
+    """None where the answers have one token."""
+    suspect: bool
+
+
+def read_runs(path: Path) -> tuple[MeasuredRun, ...]:
+    """Return the rows of a CSV file, or raise `InputError` in one sentence that names row and column."""
+    header, rows = _cells(path)
+    missing = [name for name in REQUIRED if name not in header]
+    if missing:
+        names = ", ".join(f"`{name}`" for name in missing)
+        plural = "s are" if len(missing) > 1 else " is"
+        raise InputError(
+            f"column{plural} missing: {names}",
+            where=str(path),
+            remedy="a table of measured runs has one row a run; more columns are ignored",
+        )
+    if not rows:
+        raise InputError("the table has no rows", where=str(path))
+    return tuple(_Row(path, line, dict(zip(header, row, strict=True))).run() for line, row in rows)
+
+
+def _cells(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Return the header and the rows with their line in the file; blank lines are skipped."""
+    if path.is_dir():
+        raise InputError("this is a directory, not a file", where=str(path))
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file)
+            lines = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
+    except FileNotFoundError:
+        raise InputError("there is no such file", where=str(path)) from None
+    except (UnicodeDecodeError, csv.Error):
+        raise InputError("this is not a CSV file (UTF-8 text)", where=str(path)) from None
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InputError(f"the file cannot be read ({reason})", where=str(path)) from None
+    lines = [(line, row) for line, row in lines if any(row)]
+    if not lines:
+        raise InputError("the file is empty", where=str(path))
+    (_, header), rows = lines[0], lines[1:]
+    _check_shape(path, header, rows)
+    return header, rows
+
+
+def _check_shape(path: Path, header: list[str], rows: Sequence[tuple[int, list[str]]]) -> None:
+    twice = sorted({name for name in header if name and header.count(name) > 1})
+    if twice:
+        raise InputError(f"the column `{twice[0]}` is given twice", where=str(path))
+    for line, row in rows:
+        if len(row) != len(header):
+            raise InputError(
+                f"line {line} has {len(row)} cells, the header {len(header)}", where=str(path)
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One row of text on its way to a `MeasuredRun`."""
+
+    path: Path
+    line: int
+    cells: Mapping[str, str]
+
+    def run(self) -> MeasuredRun:
+        output_tokens = self.whole("output_tokens", _MOST_TOKENS)
+        one_token = output_tokens == 1 and not self.cells["tpot_ms"]
+        return MeasuredRun(
+            case=self.text("case"),
+            model=self.text("model"),
+            gpu=self.text("gpu"),
+            engine=self.text("engine"),
+            weights=self.text("weights"),
+            tensor_parallel=self.whole("tensor_parallel", _MOST_USERS),
+            expert_parallel=self.whole("expert_parallel", _MOST_USERS),
+            attention_data_parallel=self.whole("attention_data_parallel", _MOST_USERS),
+            concurrency=self.whole("concurrency", _MOST_USERS),
+            input_tokens=self.whole("input_tokens", _MOST_TOKENS),
+            output_tokens=output_tokens,
+            ttft_ms=self.positive("ttft_ms"),
+            tpot_ms=None if one_token else self.positive("tpot_ms"),
+            suspect=self.flag(SUSPECT),
+        )
+
+    def text(self, name: str) -> str:
+        if not self.cells[name]:
+            raise self.fault(name, "is empty")
+        return self.cells[name]
+
+    def positive(self, name: str) -> float:
+        """A finite number above zero."""
+        value = self._number(name)
+        if value is None or not math.isfinite(value) or value <= 0:
+            raise self.fault(name, f"should be a number above 0, found {self.cells[name]!r}")
+        return value
+
+    def whole(self, name: str, most: int) -> int:
+        """A whole number from 1 to `most`; `8.0` is one too (spreadsheets write it)."""
+        value = self._number(name)
+        if value is None or not 1 <= value <= most or value != int(value):
+            wanted = f"should be a whole number from 1 to {most:,}"
+            raise self.fault(name, f"{wanted}, found {self.cells[name]!r}")
+        return int(value)
+
+    def flag(self, name: str) -> bool:
+        """0 or 1; a file without the column has no marks."""
+        text = self.cells.get(name, "0").lower()
+        if text in {"0", "0.0", "false", ""}:
+            return False
+        if text in {"1", "1.0", "true"}:
+            return True
+        raise self.fault(name, f"should be 0 or 1, found {self.cells[name]!r}")
+
+    def _number(self, name: str) -> float | None:
+        try:
+            return float(self.cells[name])
+        except ValueError:
+            return None
+
+    def fault(self, name: str, problem: str) -> InputError:
+        return InputError(f"line {self.line}: `{name}` {problem}", where=str(self.path))

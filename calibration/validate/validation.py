@@ -1,0 +1,163 @@
+"""A whole table of measured runs against the simulator: `validate_file` is the door."""
+
+import csv
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from calibration.validate.errors import (
+    CONCURRENCY_BANDS,
+    ErrorStats,
+    GroupErrors,
+    concurrency_band,
+    error_stats,
+    relative_error,
+)
+from calibration.validate.pool import predict_all
+from calibration.validate.replay import Prediction, Refusal, Statistic
+from calibration.validate.runs import MeasuredRun, read_runs
+
+ROW_COLUMNS: Final = (
+    "case",
+    "predicted_ttft_ms",
+    "predicted_tpot_ms",
+    "ttft_ms",
+    "tpot_ms",
+    "seconds_to_simulate",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One run beside its prediction."""
+
+    run: MeasuredRun
+    predicted: Prediction
+
+    @property
+    def ttft_error(self) -> float:
+        """Relative error of TTFT, a fraction."""
+        return relative_error(self.predicted.ttft_ms, self.run.ttft_ms)
+
+    @property
+    def tpot_error(self) -> float | None:
+        """Relative error of TPOT, a fraction; None for answers of one token."""
+        predicted, measured = self.predicted.tpot_ms, self.run.tpot_ms
+        if predicted is None or measured is None:
+            return None
+        return relative_error(predicted, measured)
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """What came of a table: rows = compared + refused. Suspect rows are compared, but counted apart."""
+
+    ttft_statistic: Statistic
+    """How the table's TTFT is read; TPOT is a mean over requests."""
+    compared: tuple[Compared, ...]
+    """In the order of the file."""
+    refused: tuple[Refusal, ...]
+
+    @property
+    def rows(self) -> int:
+        """Rows of the table."""
+        return len(self.compared) + len(self.refused)
+
+    @property
+    def sound(self) -> tuple[Compared, ...]:
+        """Simulated rows that the table does not mark as suspect."""
+        return tuple(row for row in self.compared if not row.run.suspect)
+
+    @property
+    def overall(self) -> GroupErrors:
+        """Errors over all sound rows."""
+        return group_errors(self.sound)
+
+    @property
+    def suspect(self) -> GroupErrors:
+        """Errors over the suspect rows, which are in no other figure."""
+        return group_errors(row for row in self.compared if row.run.suspect)
+
+    @property
+    def by(self) -> dict[str, dict[str, GroupErrors]]:
+        """Errors by model, GPU, engine, precision of the weights, and concurrency band; names sorted."""
+        bands = [name for name, _ in CONCURRENCY_BANDS] + ["129+"]
+        return {
+            "model": self._grouped(lambda run: run.model),
+            "gpu": self._grouped(lambda run: run.gpu),
+            "engine": self._grouped(lambda run: run.engine),
+            "weights": self._grouped(lambda run: run.weights),
+            "concurrency_band": {
+                name: group_errors(
+                    row for row in self.sound if concurrency_band(row.run.concurrency) == name
+                )
+                for name in bands
+            },
+        }
+
+    def _grouped(self, key: Callable[[MeasuredRun], str]) -> dict[str, GroupErrors]:
+        names = sorted({key(row.run) for row in self.sound})
+        return {
+            name: group_errors(row for row in self.sound if key(row.run) == name) for name in names
+        }
+
+    def to_json(self) -> dict[str, object]:
+        """Return the object that `--json` prints; errors are fractions."""
+        return {
+            "rows": self.rows,
+            "simulated": len(self.compared),
+            "refused": [{"case": row.case, "reason": row.reason} for row in self.refused],
+            "ttft_statistic": self.ttft_statistic,
+            "overall": self.overall.to_json(),
+            "by": {
+                axis: {name: errors.to_json() for name, errors in groups.items()}
+                for axis, groups in self.by.items()
+            },
+            "suspect": self.suspect.to_json(),
+        }
+
+    def write_rows(self, path: Path) -> None:
+        """Write `rows.csv`: every simulated run with its prediction, in ms."""
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(ROW_COLUMNS)
+            for row in self.compared:
+                run, predicted = row.run, row.predicted
+                figures = (predicted.ttft_ms, predicted.tpot_ms, run.ttft_ms, run.tpot_ms)
+                cells = ["" if value is None else f"{value:.6g}" for value in figures]
+                writer.writerow([run.case, *cells, f"{predicted.seconds_to_simulate:.4f}"])
+
+
+def group_errors(rows: Iterable[Compared]) -> GroupErrors:
+    """Summarise the errors of some rows."""
+    listed = list(rows)
+    return GroupErrors(
+        tpot=error_stats(row.tpot_error for row in listed),
+        ttft=error_stats(row.ttft_error for row in listed),
+    )
+
+
+def validate_file(
+    path: Path,
+    *,
+    ttft_statistic: Statistic = "mean",
+    workers: int = 2,
+    progress: Callable[[int, int], None] | None = None,
+) -> Validation:
+    """Simulate every run of a table as its benchmark drove it, and compare.
+
+    `ttft_statistic` says what the table's TTFT is, once for the whole file. `progress` is told how many of
+    how many rows are done. A row that cannot be simulated is refused with its reason and never vanishes.
+    """
+    runs = read_runs(path)
+    results = predict_all(runs, ttft_statistic, workers=workers, progress=progress)
+    pairs = list(zip(runs, results, strict=True))
+    return Validation(
+        ttft_statistic=ttft_statistic,
+        compared=tuple(Compared(run, got) for run, got in pairs if isinstance(got, Prediction)),
+        refused=tuple(got for _, got in pairs if isinstance(got, Refusal)),
+    )
+
+
+__all__ = ["Compared", "ErrorStats", "Validation", "group_errors", "validate_file"]
