@@ -1,0 +1,202 @@
+"""Anything that a scenario may hold, drawn by hypothesis: strategies, costs, limits, traffic."""
+
+from dataclasses import dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import numpy as np
+from annotated_types import Ge, Gt, Le, Lt, MinLen
+from hypothesis import assume
+from hypothesis import strategies as st
+from pydantic import BaseModel, ValidationError
+
+from sim.cost import ForwardPass
+from sim.decoding import AnyStrategy, RelativeDraft, Speculative, Strategy
+from sim.deployment import Deployment
+from sim.engine import Limits
+from sim.hardware import load_engine, load_fitted, load_gpu
+from sim.model import load_model
+from sim.records import IntArray, Traffic
+
+KINDS: tuple[type[BaseModel], ...] = get_args(get_args(AnyStrategy)[0])
+"""Every strategy that a scenario may name: the union is the test list."""
+_WIDTH = 15
+"""Whole numbers are drawn from the low end of their bounds: small cases find as much, sooner."""
+
+
+def strategies_of(kind: type[BaseModel]) -> st.SearchStrategy[Any]:
+    """Return any strategy of a kind, from the bounds that its own fields state."""
+    return _speculative() if kind is Speculative else _models(kind)
+
+
+def any_strategy() -> st.SearchStrategy[Any]:
+    """Return any strategy of any kind."""
+    return st.one_of([strategies_of(kind) for kind in KINDS])
+
+
+@st.composite
+def _models(draw: st.DrawFn, kind: type[BaseModel]) -> BaseModel:
+    """Fill the fields without which the strategy cannot be, and the numbers among the others."""
+    fields = {
+        name: draw(_values(field.annotation, tuple(field.metadata)))
+        for name, field in kind.model_fields.items()
+        if field.is_required() or isinstance(field.default, int | float)
+    }
+    try:
+        return kind(**fields)
+    except ValidationError:
+        assume(condition=False)  # its fields do not go together: draw again
+        raise
+
+
+def _values(annotation: Any, metadata: tuple[Any, ...] = ()) -> st.SearchStrategy[Any]:
+    """Return values of a field's type, within its bounds."""
+    origin, inside = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        found = _values(inside[0], (*metadata, *inside[1:]))
+    elif origin is Literal:
+        found = st.sampled_from(inside)
+    elif origin in {Union, UnionType}:
+        found = st.one_of([_values(part, metadata) for part in inside if part is not NoneType])
+    elif origin is tuple:
+        least = next((bound.min_length for bound in metadata if isinstance(bound, MinLen)), 0)
+        members = st.lists(_values(inside[0]), min_size=least, max_size=least + 4)
+        found = members.map(tuple)
+    elif annotation is bool:
+        found = st.booleans()
+    elif issubclass(annotation, BaseModel):
+        found = _models(annotation)
+    else:
+        found = _numbers(annotation, metadata)
+    return found
+
+
+def _numbers(kind: type, metadata: tuple[Any, ...]) -> st.SearchStrategy[Any]:
+    """Return whole or real numbers within bounds of `annotated_types`."""
+    bounds: dict[type, Any] = {
+        Ge: next((bound.ge for bound in metadata if isinstance(bound, Ge)), None),
+        Gt: next((bound.gt for bound in metadata if isinstance(bound, Gt)), None),
+        Le: next((bound.le for bound in metadata if isinstance(bound, Le)), None),
+        Lt: next((bound.lt for bound in metadata if isinstance(bound, Lt)), None),
+    }
+    if kind is int:
+        first = bounds[Ge] if bounds[Gt] is None else bounds[Gt] + 1
+        first = 0 if first is None else first
+        last = bounds[Le] if bounds[Lt] is None else bounds[Lt] - 1
+        return st.integers(first, first + _WIDTH if last is None else min(last, first + _WIDTH))
+    return st.floats(
+        min_value=bounds[Ge] if bounds[Gt] is None else bounds[Gt],
+        max_value=bounds[Le] if bounds[Lt] is None else bounds[Lt],
+        exclude_min=bounds[Gt] is not None,
+        exclude_max=bounds[Lt] is not None,
+        allow_nan=False,
+        allow_infinity=False,
+    )
+
+
+@st.composite
+def _speculative(draw: st.DrawFn) -> Speculative:
+    """Return a chain of drafts; its acceptance figures must be one for each."""
+    count = draw(st.integers(1, 6))
+    given = draw(st.lists(st.floats(0, 1), min_size=count, max_size=count))
+    share = draw(st.sampled_from([0.01, 0.14, 1.0]))
+    draft = RelativeDraft(work_share=share)
+    if draw(st.booleans()):
+        return Speculative(draft_tokens=count, conditional_acceptance=tuple(given), draft=draft)
+    return Speculative(draft_tokens=count, survival=tuple(sorted(given)[::-1]), draft=draft)
+
+
+@cache
+def a_cost(
+    *,
+    model: str = "llama-3.1-8b",
+    gpu: str = "h100_sxm",
+    tensor_parallel: int = 1,
+    fp8: bool = False,
+    verify_efficiency: float = 0.55,
+    host_s: float = 0.0,
+) -> ForwardPass:
+    """Return the cost model of a real model on a real GPU.
+
+    With a low `verify_efficiency` attention turns compute-bound with few query positions.
+    """
+    profile, engine = load_gpu(gpu), load_engine("generic")
+    fitted = load_fitted(profile, "generic")
+    attention = {
+        precision: fit.model_copy(update={"flop_efficiency": verify_efficiency})
+        for precision, fit in fitted.decode_attention.items()
+    }
+    precision: Literal["fp8", "bf16"] = "fp8" if fp8 else "bf16"
+    return ForwardPass(
+        load_model(model),
+        profile,
+        fitted.model_copy(update={"decode_attention": attention}),
+        engine.model_copy(update={"host_s_per_sequence": host_s}),
+        Deployment(tensor_parallel=tensor_parallel, weights=precision, kv_precision=precision),
+    )
+
+
+def costs() -> st.SearchStrategy[ForwardPass]:
+    """Return cost models with and without collectives and host time, bound by this or by that."""
+    return st.builds(
+        a_cost,
+        tensor_parallel=st.sampled_from([1, 4]),
+        fp8=st.booleans(),
+        verify_efficiency=st.sampled_from([0.55, 0.02, 0.1]),
+        host_s=st.sampled_from([0.0, 1e-5]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """All that `simulate` takes."""
+
+    traffic: Traffic
+    passes: IntArray
+    strategy: Strategy
+    cost: ForwardPass
+    limits: Limits
+
+
+@st.composite
+def limits(draw: st.DrawFn) -> Limits:
+    """Return small replicas, often short of KV, budget or places."""
+    block = draw(st.sampled_from([1, 4, 16]))
+    return Limits(
+        replicas=draw(st.integers(1, 3)),
+        max_sequences=draw(st.sampled_from([1, 2, 3, 5, 64])),
+        max_batched_tokens=draw(st.sampled_from([8, 17, 64, 256])),
+        kv_blocks=draw(st.integers(30, 600)) // block + 1,
+        block_tokens=block,
+        max_context_tokens=draw(st.sampled_from([150, 100_000])),
+    )
+
+
+@st.composite
+def traffic(draw: st.DrawFn) -> Traffic:
+    """Return a few requests: bursts, gaps, or users who wait for their answers."""
+    lengths = st.tuples(st.integers(1, 120), st.integers(1, 40), st.integers(0, 60))
+    rows = draw(st.lists(lengths, min_size=1, max_size=12))
+    inputs, outputs, gaps = np.array(rows, dtype=np.int64).T
+    users = draw(st.none() | st.integers(1, min(6, len(rows))))
+    # no round numbers: who comes at the very end of a pass would hang on the last bit of a float
+    arrival_s = np.cumsum(gaps) * 1.234567891e-3
+    measured = len(rows) if users else draw(st.integers(1, len(rows)))
+    return Traffic(
+        np.zeros(len(rows)) if users else arrival_s,
+        inputs,
+        outputs,
+        measured=measured,
+        users=users,
+        think_s=draw(st.sampled_from([0.0, 0.0271828])) if users else 0.0,
+    )
+
+
+@st.composite
+def cases(draw: st.DrawFn, kind: type[BaseModel] | None = None) -> Case:
+    """Return a small scenario for the engine."""
+    strategy = draw(any_strategy() if kind is None else strategies_of(kind))
+    asked = draw(traffic())
+    passes = strategy.draw_passes(asked.output_tokens, np.random.default_rng(0))
+    return Case(asked, passes, strategy, draw(costs()), draw(limits()))
