@@ -43,7 +43,8 @@ def provenance(scenario: Scenario, serving: Serving) -> dict[str, Part]:
         quote = serving.quote
         parts["price"] = Part("measured", f"{quote.source} ({quote.as_of}), {quote.instance}")
     if scenario.deployment.weights != serving.cost.compute_precision:
-        note = f"{gpu.name} has no {scenario.deployment.weights} units: weight-only, multiplied in bf16"
+        weights = scenario.deployment.weights
+        note = f"{gpu.name} has no {weights} units: weight-only, multiplied in bf16"
         parts["quantisation"] = Part("assumed", note)
     return parts
 

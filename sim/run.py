@@ -26,7 +26,9 @@ class Outcome:
     """None where the scenario names no price."""
     usage: Usage | None
     ridge_tokens_per_pass: int | None
-    """Query positions per pass at which this deployment turns compute-bound, at the traffic's mean context."""
+    """Query positions per pass at which this deployment turns compute-bound, at the
+    traffic's mean context.
+    """
     provenance: dict[str, Part]
     not_modelled: tuple[str, ...]
 

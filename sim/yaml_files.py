@@ -232,7 +232,7 @@ def _nearest(key: str, known: Sequence[str]) -> str | None:
 
 
 def parse_scalar(text: str) -> object:
-    """Return what a value typed on the command line means in YAML: a number, a list, text …"""
+    """Return what a value typed on the command line means in YAML: a number, a list, text."""
     try:
         return yaml.load(text, Loader=_Loader)  # noqa: S506  # derives from the safe loader
     except (yaml.YAMLError, ValueError, RecursionError):

@@ -20,7 +20,7 @@ class AttentionRates:
     def seconds(self, context_tokens: float, pairs: float) -> float:
         """Return fixed + max(KV bytes, FLOP), s."""
         memory_s, compute_s = self.token_s * context_tokens, self.pair_s * pairs
-        return self.fixed_s + (memory_s if memory_s >= compute_s else compute_s)
+        return self.fixed_s + (memory_s if memory_s >= compute_s else compute_s)  # noqa: FURB136  # hot
 
 
 def decode_rates(
@@ -59,6 +59,7 @@ def attention_operation(
     model: Model,
     deployment: Deployment,
     rates: AttentionRates,
+    *,
     context_tokens: float,
     pairs: float,
 ) -> Operation:

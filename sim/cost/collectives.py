@@ -6,9 +6,10 @@ from sim.hardware import AllReduceFit
 def all_reduce_s(
     bytes_per_rank: float, ranks: int, *, fit: AllReduceFit, link_bytes_per_s: float
 ) -> float:
-    """Return the time of a ring all-reduce: latency + 2 (n-1)/n bytes over the fitted one-way link.
+    """Return the time of a ring all-reduce: latency + 2 (n-1)/n bytes / link.
 
-    No pass moves less: each rank must send and receive 2 (n-1)/n of the tensor (Patarasuk and Yuan 2009).
+    No pass moves less: each rank must send and receive 2 (n-1)/n of the tensor (Patarasuk and
+    Yuan 2009).
     """
     if ranks == 1:
         return 0.0

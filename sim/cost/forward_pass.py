@@ -1,4 +1,4 @@
-"""The time of one pass of the served model over one batch: counts, rooflines, collectives, overhead."""
+"""The time of one pass of the served model over one batch."""
 
 from typing import NamedTuple
 
@@ -53,7 +53,9 @@ class ForwardPass:
         self.deployment, self.ranks = deployment, deployment.tensor_parallel
         native = gpu.peak_flop_per_s(deployment.weights) is not None
         self.compute_precision: Precision = deployment.weights if native else "bf16"
-        """A GPU without the format multiplies in bf16 and saves bytes only (weight-only quantisation)."""
+        """A GPU without the format multiplies in bf16 and saves bytes only (weight-only
+        quantisation).
+        """
         self.gemms = layer_gemms(
             model,
             self.ranks,
@@ -71,7 +73,7 @@ class ForwardPass:
         """Return the time of one pass, s."""
         return self.seconds(*load)
 
-    def seconds(
+    def seconds(  # noqa: PLR0917  # called per pass: positional is faster
         self,
         sequences: int,
         positions: int,
@@ -83,7 +85,7 @@ class ForwardPass:
         prefill_context_tokens: float = 0.0,
         prefill_pairs: float = 0.0,
     ) -> float:
-        """Return the time of the pass with these fields of a `PassLoad`, s (the engine's inner call)."""
+        """Return the time of a pass with the fields of a `PassLoad`, s: the inner call."""
         key = (positions + prefill_tokens, logit_positions + prefill_sequences)
         total = self._by_size.get(key)
         if total is None:
@@ -98,10 +100,10 @@ class ForwardPass:
     def slope(
         self, context_tokens: float, pairs: float, context_growth: float, pairs_growth: float
     ) -> tuple[float, int]:
-        """Return by how much each coming decode pass is longer than the one before, and for how many.
+        """Return how much longer each decode pass is than the one before, and for how many.
 
-        Each reads `context_growth` more KV tokens and makes `pairs_growth` more pairs. The line ends
-        where attention turns from memory-bound to compute-bound or back.
+        Each reads `context_growth` more KV tokens and makes `pairs_growth` more pairs. The
+        line ends where attention turns from memory-bound to compute-bound or back.
         """
         token_s, pair_s = self.decode_rates.token_s, self.decode_rates.pair_s
         lead_s = token_s * context_tokens - pair_s * pairs
@@ -121,16 +123,26 @@ class ForwardPass:
             *self.logits_operations(load.logit_positions + load.prefill_sequences),
         ]
         if load.sequences:
-            rates, name = self.decode_rates, "decode attention"
-            tokens, pairs = load.context_tokens, load.pairs
             operations.append(
-                attention_operation(name, self.model, self.deployment, rates, tokens, pairs)
+                attention_operation(
+                    "decode attention",
+                    self.model,
+                    self.deployment,
+                    self.decode_rates,
+                    context_tokens=load.context_tokens,
+                    pairs=load.pairs,
+                )
             )
         if load.prefill_tokens:
-            rates, name = self.prefill_rates, "prefill attention"
-            tokens, pairs = load.prefill_context_tokens, load.prefill_pairs
             operations.append(
-                attention_operation(name, self.model, self.deployment, rates, tokens, pairs)
+                attention_operation(
+                    "prefill attention",
+                    self.model,
+                    self.deployment,
+                    self.prefill_rates,
+                    context_tokens=load.prefill_context_tokens,
+                    pairs=load.prefill_pairs,
+                )
             )
         host_s = self.host_s(load.sequences + load.prefill_sequences)
         if host_s:
@@ -193,7 +205,7 @@ class ForwardPass:
         )
 
     def _small_kernels(self, tokens: int) -> Operation:
-        """Norms, rotary embedding, activation: the fitted overhead, or their bytes where those take longer."""
+        """Norms, rotary embedding, activation: the overhead, or the bytes if longer."""
         moved = small_kernel_bytes(self.model, self.ranks, tokens)
         efficiency = self.fitted.gemm[self.compute_precision].bandwidth_efficiency
         memory_s = moved / (efficiency * self.gpu.memory_bandwidth_bytes_per_s.value)

@@ -31,7 +31,7 @@ class MemoryPlan:
 
 
 def weight_bytes_per_rank(model: Model, deployment: Deployment) -> float:
-    """Layers at the stored precision; embedding, LM head and norms in bf16. Split over the ranks."""
+    """Layers at the stored precision, embedding and LM head in bf16, split over the ranks."""
     ranks, width = deployment.tensor_parallel, BYTES_PER_ELEMENT[deployment.weights]
     layer = sum(
         gemm.weight_elements for gemm in layer_gemms(model, ranks, width, ACTIVATION_BYTES)
@@ -51,8 +51,8 @@ def plan_memory(
 ) -> MemoryPlan:
     """Return what fits, or raise `DoesNotFitError` with the amount and two ways out.
 
-    `draft_share` is the drafter's weights and KV as a share of the served model's (an assumption for
-    drafters that are described only by their work).
+    `draft_share` is the drafter's weights and KV as a share of the served model's (an
+    assumption for drafters that are described only by their work).
     """
     weights = weight_bytes_per_rank(model, deployment)
     kv_width = BYTES_PER_ELEMENT[deployment.kv_precision]
@@ -64,7 +64,7 @@ def plan_memory(
     blocks = deployment.num_gpu_blocks or floor(left / block_bytes)
     if left < 0 or blocks < 1:
         raise DoesNotFitError(
-            what=f"{model.name} with {deployment.weights} weights on {deployment.tensor_parallel} x {gpu.name}",
+            what=f"{model.name} ({deployment.weights}, TP {deployment.tensor_parallel}) on {gpu.name}",
             need_bytes=usable - left + block_bytes,
             have_bytes=usable,
             remedy=_ways_out(deployment),
@@ -82,7 +82,7 @@ def plan_memory(
 
 def _ways_out(deployment: Deployment) -> str:
     ways = []
-    if deployment.tensor_parallel < 8:  # noqa: PLR2004 - the widest group inside one node
+    if deployment.tensor_parallel < 8:
         ways.append(f"raise `deployment.tensor_parallel` to {deployment.tensor_parallel * 2}")
     if deployment.weights == "bf16":
         ways.append("set `deployment.weights: fp8`")

@@ -9,7 +9,7 @@ Kind = Literal["kernel", "collective", "host"]
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation of one pass on one rank; all figures are of one of `count` that follow each other."""
+    """An operation of one pass on one rank; all figures are of one of `count` alike."""
 
     name: str
     count: int

@@ -8,10 +8,10 @@ _MOST_TOKENS = 1 << 20
 def ridge_tokens_per_pass(
     cost: ForwardPass, *, context_tokens: float, queries: int = 1
 ) -> int | None:
-    """Return the fewest query positions of a pass whose arithmetic takes longer than its memory traffic.
+    """Return the fewest positions of a pass whose arithmetic outlasts its memory traffic.
 
-    Each sequence brings `queries` positions and reads `context_tokens` of KV. None where there is no ridge:
-    with a long context the KV read grows as fast as the arithmetic.
+    Each sequence brings `queries` positions and reads `context_tokens` of KV. None where there
+    is no ridge: with a long context the KV read grows as fast as the arithmetic.
     """
 
     def compute_bound(sequences: int) -> bool:

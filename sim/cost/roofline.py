@@ -14,7 +14,8 @@ def smooth_roofline_s(
 
     `p` to infinity is the hard roofline, max(F/P, B/BW) (Williams et al. 2009).
 
-    >>> smooth_roofline_s(flop=3e12, bytes_moved=4e9, flop_per_s=1e12, bytes_per_s=1e9, fixed_s=1.0, p=2.0)
+    >>> rates = {"flop_per_s": 1e12, "bytes_per_s": 1e9}
+    >>> smooth_roofline_s(flop=3e12, bytes_moved=4e9, **rates, fixed_s=1.0, p=2.0)
     6.0
     """
     compute_s, memory_s = flop / flop_per_s, bytes_moved / bytes_per_s

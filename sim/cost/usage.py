@@ -17,7 +17,7 @@ _BINS_PER_OCTAVE = 8
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Over busy time, the served model's own passes (the drafter's work is not counted as useful)."""
+    """Over busy time; the drafter's work is not counted as useful."""
 
     mbu: float
     """Model bandwidth utilisation: bytes of weights and KV read / (peak bandwidth x busy time)."""
@@ -55,7 +55,7 @@ def usage(cost: ForwardPass, leaps: Leaps) -> Usage | None:
 
 
 def _share_by_bound(cost: ForwardPass, leaps: Leaps, weight_s: FloatArray) -> dict[Bound, float]:
-    """Split the busy time by bound: like leaps (by positions per pass) share one representative."""
+    """Split the busy time by bound; leaps of like size share one representative."""
     passes = leaps.passes.astype(np.float64)
     per_pass = leaps.positions / passes
     bins = np.round(np.log2(np.maximum(per_pass, 1.0)) * _BINS_PER_OCTAVE).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Count first: FLOP and bytes of the operations of a pass, exactly, on one tensor-parallel rank."""
+"""Count first: FLOP and bytes of the operations of a pass, exactly, on one rank."""
 
 from dataclasses import dataclass
 
@@ -100,10 +100,10 @@ def kv_read_bytes(model: Model, kv_heads: int, tokens: float, kv_bytes: float) -
 
 
 def small_kernel_bytes(model: Model, tensor_parallel: int, tokens: float) -> float:
-    """Norms, rotary embedding and activation of one layer: tensors read and written between the GEMMs.
+    """Bytes of norms, rotary embedding and activation of one layer, between the GEMMs.
 
-    Two fused residual norms read 2 and write 2 tensors of the hidden size each; the gated activation
-    reads two and writes one tensor of the intermediate size.
+    Two fused residual norms read 2 and write 2 tensors of the hidden size each; the gated
+    activation reads two and writes one tensor of the intermediate size.
     """
     per_token = 8 * model.hidden_size + 3 * model.intermediate_size / tensor_parallel
     return ACTIVATION_BYTES * per_token * tokens

@@ -1,4 +1,6 @@
-"""Decoding strategies: how many passes an answer takes and what each holds. No clock, no GPU, no batch.
+"""Decoding strategies: how many passes an answer takes and what each holds.
+
+No clock, no GPU, no batch.
 
 To add one: a new file beside these with a frozen class, and its name in `AnyStrategy`.
 """

@@ -38,7 +38,9 @@ class Autoregressive(BaseModel):
         if not passes:
             return Plan(input_tokens, prefill_yields=True, phases=())
         return Plan(
-            input_tokens, True, (Phase(passes, 1, 1.0, 1.0, 1.0, 1.0, 1.0, 1, output_tokens - 1),)
+            input_tokens,
+            prefill_yields=True,
+            phases=(Phase(passes, 1, 1.0, 1.0, 1.0, 1.0, 1.0, 1, output_tokens - 1),),
         )
 
     def mean_tokens_per_pass(self) -> float:

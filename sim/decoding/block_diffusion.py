@@ -13,8 +13,10 @@ from sim.records import IntArray
 class BlockDiffusion(BaseModel):
     """Denoise a block in `denoise_passes` passes, then commit it to the KV cache in one more.
 
-    The prompt is prefilled once and yields no token; the user sees a block when it is committed. A short answer
-    still pays for a whole block. Denoise passes need the logits of the block, the commit pass needs none.
+    The prompt is prefilled once and yields no token; the user sees a block when it is
+    committed. A short answer still pays for a whole block. Denoise passes need the logits of
+    the block, the commit pass
+    needs none.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -52,8 +54,9 @@ class BlockDiffusion(BaseModel):
     def plan(self, input_tokens: int, output_tokens: int, passes: int) -> Plan:
         """Prefill, then the passes of all blocks as one phase.
 
-        The KV really grows by a block at each commit; as a straight line it runs ahead by `lag` tokens on
-        average, which the extras take back, so that the means over a block are exact.
+        The KV really grows by a block at each commit; as a straight line it runs ahead by
+        `lag` tokens on average, which the extras take back, so that the means over a block
+        are exact.
         """
         block, per_block = self.block_tokens, self.passes_per_block
         growth = block / per_block

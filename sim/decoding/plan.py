@@ -1,8 +1,9 @@
 """What a strategy asks of the served model for one request: phases of like passes.
 
-The convention that makes leaps exact: inside a phase every pass is alike. Where a strategy commits tokens in
-bursts (a speculative round, a denoised block), a pass carries the *mean over the phase*, so the KV grows by the
-same amount each pass. When the user sees a chunk is kept apart and exact.
+The convention that makes leaps exact: inside a phase every pass is alike. Where a strategy commits
+tokens in bursts (a speculative round, a denoised block), a pass carries the *mean over the phase*,
+so the KV
+grows by the same amount each pass. When the user sees a chunk is kept apart and exact.
 """
 
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from sim.records import IntArray
 
 
 class Phase(NamedTuple):
-    """A run of like passes of one request; per pass, with `kv` the tokens committed to KV so far."""
+    """A run of like passes; figures are per pass, `kv` being the tokens in the KV cache so far."""
 
     passes: int
     positions: int
@@ -24,7 +25,9 @@ class Phase(NamedTuple):
     kv_growth: float
     """Tokens that a pass commits to the KV cache, mean over the phase."""
     read_extra: float
-    """KV tokens read beyond `kv`: the pass's own positions, less what is not yet committed on average."""
+    """KV tokens read beyond `kv`: the pass's own positions, less what is not yet committed
+    on average.
+    """
     pair_extra: float
     """Query x key pairs beyond `positions * kv`: those among the pass's own positions."""
     slots_extra: float
@@ -44,9 +47,13 @@ class Plan(NamedTuple):
     """The passes of one request."""
 
     prefill_tokens: int
-    """Prompt tokens to compute before the first phase, in chunks of any size; 0 where there is no prefill."""
+    """Prompt tokens to compute before the first phase, in chunks of any size; 0 where there
+    is no prefill.
+    """
     prefill_yields: bool
-    """The end of the prefill shows one token (and a recomputed prefill does the work of one pass)."""
+    """The end of the prefill shows one token (and a recomputed prefill does the work of one
+    pass).
+    """
     phases: tuple[Phase, ...]
 
     @property
@@ -88,12 +95,14 @@ class Plan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DraftWork:
-    """Extra passes of a drafter, as work relative to a pass of the served model (never as seconds)."""
+    """Extra passes of a drafter, as work relative to a pass of the served model."""
 
     passes_per_round: int
     """Drafter passes for each pass of the served model, one position per sequence each."""
     share: float
-    """FLOP and bytes of one drafter pass over those of the served model at the same batch, 0..1."""
+    """FLOP and bytes of one drafter pass over those of the served model at the same batch,
+    0..1.
+    """
 
 
 class Strategy(Protocol):

@@ -20,15 +20,18 @@ class RelativeDraft(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     work_share: Annotated[float, Gt(0), Le(1)]
-    """FLOP and bytes of a drafter pass (one drafted token) over those of a pass of the served model."""
+    """FLOP and bytes of a drafter pass (one drafted token) over those of a pass of the
+    served model.
+    """
 
 
 class Speculative(BaseModel):
-    """Draft `draft_tokens` tokens one after the other, verify them all in one pass, keep the accepted prefix.
+    """Draft tokens one after the other, verify all in one pass, keep the accepted prefix.
 
-    Verification is exact, so the output is that of the served model. Acceptance is given per position and has
-    no default: either `conditional_acceptance` (a_j, given that all before were accepted; may rise) or
-    `survival` (the product of a_1..a_j; never rises).
+    Verification is exact, so the output is that of the served model. Acceptance is given per
+    position and has no default: either `conditional_acceptance` (a_j, given that all before
+    were accepted; may
+    rise) or `survival` (the product of a_1..a_j; never rises).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -49,13 +52,14 @@ class Speculative(BaseModel):
     def _check_acceptance(self) -> Self:
         given = self.conditional_acceptance or self.survival
         if (self.conditional_acceptance is None) == (self.survival is None) or given is None:
-            msg = "give exactly one of `conditional_acceptance` and `survival`: acceptance has no default"
+            msg = "give one of `conditional_acceptance` and `survival`: acceptance has no default"
             raise ValueError(msg)
         if len(given) != self.draft_tokens:
-            msg = f"{len(given)} acceptance figures for {self.draft_tokens} draft_tokens: give one per position"
+            found, wanted = len(given), self.draft_tokens
+            msg = f"{found} acceptance figures for {wanted} draft_tokens: give one per position"
             raise ValueError(msg)
         if self.survival and any(later > earlier for earlier, later in pairwise(self.survival)):
-            msg = f"`survival` {list(self.survival)} rises, but a later token survives only if all before did"
+            msg = f"`survival` {list(self.survival)} rises: a later token needs all before it"
             raise ValueError(msg)
         return self
 
@@ -76,7 +80,7 @@ class Speculative(BaseModel):
         return tuple(accumulate(self.conditional_acceptance or (), mul))
 
     def mean_tokens_per_pass(self) -> float:
-        """tau = 1 + sum of the survival probabilities; (1 - a^(g+1)) / (1 - a) for equal a."""
+        """Return tau = 1 + the sum of survivals; (1 - a^(g+1)) / (1 - a) for equal a."""
         return 1.0 + sum(self.survival_by_position())
 
     def draw_passes(self, output_tokens: IntArray, rng: np.random.Generator) -> IntArray:
@@ -88,7 +92,8 @@ class Speculative(BaseModel):
         missing = missing[active]
         while len(active):
             rounds[active] += 1
-            # accepted = number of positions j whose survival exceeds the draw (survival falls with j)
+            # accepted = number of positions j whose survival exceeds the draw
+            # (survival falls with j)
             draws = rng.random(len(active))
             accepted = len(thresholds) - np.searchsorted(thresholds, draws, side="right")
             missing = missing - 1 - accepted

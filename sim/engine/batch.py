@@ -9,9 +9,11 @@ from sim.engine.sequence import Sequence
 class DecodeBatch:
     """Sums over the decoding sequences, as of the replica's pass count.
 
-    The coming pass carries `positions` query positions, reads `read` KV tokens, makes `pairs` query x key
-    pairs and needs slots for `held` tokens; each later one reads and holds `growth` more tokens and makes
-    `pairs_growth` more pairs. Joining, leaving and advancing by any number of passes cost the same
+    The coming pass carries `positions` query positions, reads `read` KV tokens, makes `pairs`
+    query x key pairs and needs slots for `held` tokens; each later one reads and holds
+    `growth` more
+    tokens and makes `pairs_growth` more pairs. Joining, leaving and advancing by any number of
+    passes cost the same
     whatever the batch holds.
     """
 
@@ -82,7 +84,7 @@ class DecodeBatch:
         self.pairs += self.pairs_growth * passes
 
     def recount(self, passes: int) -> None:
-        """Make the sums anew from the members: the pass-by-pass mode checks the running sums so."""
+        """Make the sums anew from the members, as the pass-by-pass mode does."""
         self._clear()
         for sequence in self.members.values():
             if sequence.phase is not None:

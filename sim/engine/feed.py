@@ -1,7 +1,8 @@
 """Arrivals that are known beforehand: their times, and the replica that will get them.
 
-In an open loop with a router that does not look at the replicas, a replica can see its own next arrival
-coming. It ends a leap with the pass in which the arrival falls, and no event has to interrupt it.
+In an open loop with a router that does not look at the replicas, a replica can see its own next
+arrival coming. It ends a leap with the pass in which the arrival falls, and no event has to
+interrupt it.
 """
 
 from collections.abc import Sequence as Collection

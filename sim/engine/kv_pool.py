@@ -15,7 +15,7 @@ class KvPool:
         self.blocks, self.block_tokens = blocks, block_tokens
 
     def free(self, batch: DecodeBatch, prefilling: Iterable[Sequence], passes: int) -> int:
-        """Return the blocks free in the pass that starts after `passes` passes; negative if short."""
+        """Return the blocks free in the pass after `passes` passes; negative if short."""
         size = self.block_tokens
         used = sum(member.blocks_at(passes, size) for member in batch.members.values())
         return self.blocks - used - sum(sequence.prefill_blocks(size) for sequence in prefilling)
@@ -28,7 +28,7 @@ class KvPool:
         return self.blocks - batch.held / self.block_tokens - len(batch.members)
 
     def surely_fits(self, batch: DecodeBatch, passes: int) -> bool:
-        """Whether the next `passes` passes of a batch that only decodes find their blocks for sure."""
+        """Whether a batch that only decodes surely finds its blocks for `passes` more passes."""
         tokens = batch.held + batch.growth * passes
         return tokens <= (self.blocks - len(batch.members)) * self.block_tokens
 

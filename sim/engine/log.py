@@ -36,7 +36,7 @@ class Log:
         self._leaps += _LEAP.pack(*columns)
 
     def stint(self, *columns: int) -> None:
-        """Append a stint: row, replica, first and end pass, passes per chunk, passes done before."""
+        """Append a stint: row, replica, first pass, end pass, passes per chunk, done before."""
         self._stints += _STINT.pack(*columns)
 
     @property

@@ -9,7 +9,7 @@ from sim.engine.sequence import Sequence
 
 
 class Leap:
-    """Passes of one replica in flight: pass i takes `first_s + i * slope_s`, for `limit` passes at most.
+    """Passes in flight: pass i takes `first_s + i * slope_s`, for `limit` passes at most.
 
     One instance a replica, written anew for each leap.
     """
@@ -120,7 +120,7 @@ class Pricer:
     def _draft_s(
         self, draft: DraftWork, count: int, read: float, prompt: tuple[int, int, int, float]
     ) -> float:
-        """Drafter passes of one pass: the first takes the prompt chunks along, the others only decode.
+        """Drafter passes of one pass: the first takes the prompts along, the others decode.
 
         A drafter pass has one query position a sequence, over the same KV.
         """

@@ -1,8 +1,9 @@
 """One replica: a queue, a batch, a KV pool, and the passes that go by.
 
-All happens at pass boundaries. Between two of them the replica *leaps*: it knows when the next request
-can finish, run out of KV or be admitted, and skips the passes until then in one event. An arrival that
-could be admitted ends a leap with the pass in flight.
+All happens at pass boundaries. Between two of them the replica *leaps*: it knows when the next
+request can finish, run out of KV or be admitted, and skips the passes until then in one event. An
+arrival
+that could be admitted ends a leap with the pass in flight.
 """
 
 from collections.abc import Callable
@@ -51,7 +52,7 @@ class Replica(ReplicaState):
     # -- arrivals -----------------------------------------------------------------------------
 
     def submit(self, row: int, user: int, at_s: float) -> None:
-        """Queue a request now; it is seen at the end of the pass in flight, or at once if none is."""
+        """Queue a request; it is seen at the end of the pass in flight, if there is one."""
         sequence = self.accept(row, user, at_s)
         if sequence is None:
             return

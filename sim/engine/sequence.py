@@ -5,14 +5,16 @@ from math import ceil
 from sim.decoding import Phase, Plan
 
 _ROUNDING = 1e-6
-"""Fractional KV growth adds up to whole tokens only to rounding; this much above one is not a token."""
+"""Fractional KV growth adds up to whole tokens only to rounding; this much above one is not a
+token.
+"""
 
 
 class Sequence:
     """One admitted or waiting request.
 
-    While it decodes, its KV tokens after pass n of the replica are `kv + growth * (n - joined)`, so nothing
-    in here is touched from one pass to the next.
+    While it decodes, its KV tokens after pass n of the replica are `kv + growth * (n -
+    joined)`, so nothing in here is touched from one pass to the next.
     """
 
     __slots__ = (
@@ -26,8 +28,8 @@ class Sequence:
         "phase",
         "phase_index",
         "plan",
-        "preemptions",
         "preempted_s",
+        "preemptions",
         "row",
         "serial",
         "target",
@@ -73,10 +75,10 @@ class Sequence:
         return -(-(self.computed + self.chunk) // block_tokens)
 
     def suspend(self, passes: int) -> None:
-        """Drop the KV; what was committed will be recomputed as a prompt (vLLM's recompute preemption).
+        """Drop the KV; what was committed will be recomputed as a prompt, as vLLM does.
 
-        Where a prefill yields a token, the recomputation computes the last token too and so does the work
-        of one pass: that pass is counted when the prefill ends.
+        Where a prefill yields a token, the recomputation computes the last token too and
+        so does the work of one pass: that pass is counted when the prefill ends.
         """
         if self.joined >= 0:
             self.done += passes - self.joined

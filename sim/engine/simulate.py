@@ -47,8 +47,8 @@ def simulate(
 ) -> Simulation:
     """Serve the traffic and return what happened to every request.
 
-    `passes` is the strategy's draw for each row. Mode "pass" stops at every pass and adds the batch up anew
-    each time: slow, and the check of the leaps (both give every request the same times to 1e-9).
+    `passes` is the strategy's draw for each row. Mode "pass" stops at every pass and adds the
+    batch up anew each time: slow, and the check of the leaps (both give the same times to 1e-9).
     """
     world = _World(traffic, passes, strategy, cost, limits, leap=mode == "leap")
     world.run()
@@ -121,7 +121,7 @@ class _World:
                 submit=self._submit,
             )
         collecting = gc.isenabled()
-        gc.disable()  # nothing here is cyclic garbage, and each collection would walk every request
+        gc.disable()  # nothing here is cyclic, and each collection would walk every request
         try:
             self.env.run(until=self.done)
         finally:
@@ -149,7 +149,7 @@ class _World:
         return Sequence(row, user, at_s, plan)
 
     def _plan(self, size: tuple[int, int, int]) -> tuple[Plan, int, bool]:
-        """Return the plan of a request, its chunks, and whether it can ever run; like ones share it."""
+        """Return a request's plan, its chunks, and whether it can ever run; like ones share."""
         plan = self.strategy.plan(*size)
         planned = plan, plan.chunks, self._can_ever_run(size[0] + size[1], plan)
         if len(self._plans) < _MOST_PLANS:

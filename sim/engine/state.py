@@ -10,7 +10,7 @@ from sim.engine.sequence import Sequence
 
 
 class ReplicaState:
-    """Queue, running requests, decode batch and KV pool; schedulers work on this and nothing else."""
+    """Queue, running requests, decode batch, KV pool: all that schedulers work on."""
 
     def __init__(self, index: int, pool: KvPool, log: Log) -> None:
         self.index, self.pool, self.log = index, pool, log

@@ -1,14 +1,17 @@
-"""When the user sees what: gaps between visible chunks, worked out from the leaps after the run."""
+"""When the user sees what: gaps between chunks, worked out from the leaps after the run."""
 
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sim.engine.log import Log
 from sim.records import FloatArray, IntArray, Leaps, Status, WeightedSamples
 
 _POINTS = 8
-"""A leap's pass times lie on a line: this many points stand for all of them in the pooled distribution."""
+"""A leap's pass times lie on a line: this many points stand for all of them in the pooled
+distribution.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,7 @@ class Seen:
 def gaps_and_first_chunks(
     log: Log, leaps: Leaps, first_token_s: FloatArray, status: IntArray, measured: int
 ) -> Seen:
-    """Return first visible times, longest gaps per row, and the pooled gaps of the finished measured rows."""
+    """Return first visible times, longest gaps, and the pooled gaps of finished measured rows."""
     rows = len(first_token_s)
     first_visible_s, max_gap_s = first_token_s.copy(), np.full(rows, np.nan)
     stints = log.stints
@@ -34,8 +37,15 @@ def gaps_and_first_chunks(
         track = _Track.of(leaps, int(replica))
         mine = stints[stints[:, 1] == replica]
         by_pass, by_chunk = mine[mine[:, 4] == 1], mine[mine[:, 4] > 1]
-        _every_pass(track, by_pass, max_gap_s, counted, values, weights)
-        _by_chunk(track, by_chunk, first_visible_s, max_gap_s, counted, values)
+        _every_pass(track, by_pass, max_gap_s, counted, values=values, weights=weights)
+        _by_chunk(
+            track,
+            by_chunk,
+            first_visible_s=first_visible_s,
+            max_gap_s=max_gap_s,
+            counted=counted,
+            values=values,
+        )
         weights.extend(np.ones(len(v)) for v in values[len(weights) :])
     for row, gap_s in log.pauses:
         max_gap_s[row] = np.fmax(max_gap_s[row], gap_s)
@@ -84,7 +94,8 @@ def _every_pass(
     track: _Track,
     stints: IntArray,
     max_gap_s: FloatArray,
-    counted: np.ndarray,
+    counted: NDArray[np.bool_],
+    *,
     values: list[FloatArray],
     weights: list[FloatArray],
 ) -> None:
@@ -113,12 +124,13 @@ def _every_pass(
 def _by_chunk(
     track: _Track,
     stints: IntArray,
+    *,
     first_visible_s: FloatArray,
     max_gap_s: FloatArray,
-    counted: np.ndarray,
+    counted: NDArray[np.bool_],
     values: list[FloatArray],
 ) -> None:
-    """Strategies that show a chunk every few passes: the time of each chunk, then the differences."""
+    """Strategies that show a chunk every few passes: chunk times, then differences."""
     if not len(stints):
         return
     row, first, end, per_chunk, before = (stints[:, i] for i in (0, 2, 3, 4, 5))
@@ -138,7 +150,7 @@ def _by_chunk(
 
 
 def _range_max(values: FloatArray, low: IntArray, high: IntArray) -> FloatArray:
-    """Return the maximum of `values[low:high]` for each pair (a sparse table, one level at a time)."""
+    """Return the maximum of `values[low:high]` for each pair: a sparse table by levels."""
     result = np.full(len(low), -np.inf)
     length = high - low
     level, table = 1, values

@@ -46,7 +46,7 @@ class Scenario(BaseModel):
     run: RunSettings = Field(default_factory=RunSettings)
 
     def with_decoding(self, strategy: AnyStrategy) -> Self:
-        """Return the same scenario decoded another way, with the strategy's own model if it names one."""
+        """Return the same scenario decoded another way, on the strategy's own model if named."""
         update: dict[str, Any] = {"decoding": strategy}
         if strategy.model is not None:
             update["model"] = strategy.model
@@ -59,7 +59,7 @@ class Scenario(BaseModel):
             update["run"] = self.run.model_copy(update={"requests": requests})
         return self.model_copy(update=update)
 
-    def with_deployment(self, **changes: int | float | str | None) -> Self:
+    def with_deployment(self, **changes: float | str | None) -> Self:
         """Return the same scenario laid out differently; the changed values are checked."""
         deployment = Deployment.model_validate({**self.deployment.model_dump(), **changes})
         return self.model_copy(update={"deployment": deployment})

@@ -1,4 +1,4 @@
-"""From names to facts: the model, GPU, engine and cost model that a scenario means, cross-checked."""
+"""From names to facts: the model, GPU, engine and cost model of a scenario, cross-checked."""
 
 from dataclasses import dataclass
 
@@ -61,7 +61,8 @@ def _check_parallelism(scenario: Scenario, model: Model, gpu: GpuProfile) -> Non
     ranks, where = scenario.deployment.tensor_parallel, "deployment.tensor_parallel"
     if model.heads % ranks or (ranks < model.kv_heads and model.kv_heads % ranks):
         raise InputError(
-            f"{model.heads} query and {model.kv_heads} KV heads of {model.name} cannot be split over {ranks} GPUs",
+            f"{ranks} GPUs cannot share the {model.heads} query and {model.kv_heads} KV heads"
+            f" of {model.name}",
             where=where,
             remedy="use a power of two up to 8",
         )
@@ -76,7 +77,8 @@ def _check_lengths(scenario: Scenario, model: Model) -> None:
     fixed = [part.tokens for part in (prompt, answer) if isinstance(part, Fixed)]
     if sum(fixed) > model.max_context_tokens:
         raise InputError(
-            f"{sum(fixed):,} tokens per request, but {model.name} takes {model.max_context_tokens:,} in all",
+            f"{sum(fixed):,} tokens per request, but {model.name} takes"
+            f" {model.max_context_tokens:,} in all",
             where="workload",
             remedy="shorten the prompt or the answer, or choose a model with a longer context",
         )
@@ -88,7 +90,8 @@ def _check_strategy(scenario: Scenario, model: Model) -> None:
         raise InputError(
             f"{model.name} was not trained for block diffusion",
             where="decoding",
-            remedy="set `what_if: true` to see its cost anyway, labelled assumed, or name a diffusion `model`",
+            remedy="set `what_if: true` to see its cost anyway, labelled assumed,"
+            " or name a diffusion `model`",
         )
     if strategy.name != "block_diffusion" and not model.causal:
         raise InputError(
@@ -100,7 +103,8 @@ def _check_strategy(scenario: Scenario, model: Model) -> None:
     budget = scenario.deployment.max_batched_tokens
     if plan.peak_positions > budget:
         raise InputError(
-            f"one pass of {strategy.name} needs {plan.peak_positions} positions, more than the budget of {budget}",
+            f"one pass of {strategy.name} needs {plan.peak_positions} positions,"
+            f" more than the budget of {budget}",
             where="deployment.max_batched_tokens",
             remedy="raise it",
         )

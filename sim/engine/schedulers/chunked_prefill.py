@@ -1,4 +1,4 @@
-"""Continuous batching with a token budget: prompt chunks ride along with decode passes (vLLM v1's way)."""
+"""Continuous batching with a token budget: prompt chunks ride along with decode passes."""
 
 from dataclasses import dataclass
 
@@ -8,16 +8,17 @@ from sim.engine.state import ReplicaState
 
 @dataclass(frozen=True, slots=True)
 class ChunkedPrefill:
-    """First come, first served. Running requests go first, then waiting ones while budget and KV last.
+    """First come, first served, as in vLLM v1: running requests first, then waiting ones.
 
-    A running request that finds no KV block preempts the newest one; nobody is admitted in that pass.
+    A running request that finds no KV block preempts the newest one; nobody is admitted in
+    that pass.
     """
 
     max_sequences: int
     max_batched_tokens: int
 
     def fill(self, replica: ReplicaState) -> bool:
-        """Set the prompt chunks of the coming pass, preempt and admit; True if somebody was preempted."""
+        """Set the prompt chunks of the coming pass, preempt, admit; True if any was preempted."""
         batch, pool = replica.batch, replica.pool
         reserved = batch.positions  # all that run must be able to decode in one pass
         budget = self.max_batched_tokens - reserved
