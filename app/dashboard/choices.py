@@ -1,0 +1,182 @@
+"""What the sidebar of Explore can say, and the scenario that it means. No widgets here."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from sim.economics.prices import PriceChoice
+from sim.errors import InputError
+from sim.hardware import load_gpu
+from sim.model import load_model
+from sim.scenario import Scenario, build_scenario
+from sim.workload import ClosedLoop, Fixed, Quantiles
+
+from app.dashboard import strategies
+
+OWN_PRICE: Final = "own price"
+NO_PRICE: Final = "none"
+FIXED: Final = "fixed"
+AS_LISTED: Final = "as in the scenario"
+"""A value of the scenario that the widgets cannot spell out, kept as it is."""
+OWN_SOURCE: Final = "own figure, entered on the page"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices(strategies.Knobs):
+    """One value per widget, in the units that the widget shows."""
+
+    model: str
+    gpu: str
+    weights: str
+    kv_precision: str
+    tensor_parallel: int
+    replicas: int
+    load: float
+    """Requests per second, or users at once where the scenario is a closed loop."""
+    lengths: str
+    input_tokens: int
+    output_tokens: int
+    ttft_ms: float
+    """0 asks nothing."""
+    tpot_ms: float
+    price: str
+    usd_per_gpu_hour: float
+
+
+def is_closed_loop(scenario: Scenario) -> bool:
+    """Tell whether the load is a number of users instead of a rate."""
+    return isinstance(scenario.workload.arrivals, ClosedLoop)
+
+
+def choices_of(scenario: Scenario) -> Choices:
+    """Return what the widgets show for a scenario."""
+    deployment, slo, arrivals = scenario.deployment, scenario.slo, scenario.workload.arrivals
+    rate = scenario.workload.offered_requests_per_s
+    inputs, outputs = scenario.workload.mean_tokens()
+    return Choices(
+        model=scenario.model if isinstance(scenario.model, str) else AS_LISTED,
+        **asdict(strategies.knobs_of(scenario)),
+        gpu=scenario.hardware,
+        weights=deployment.weights,
+        kv_precision=deployment.kv_precision,
+        tensor_parallel=deployment.tensor_parallel,
+        replicas=deployment.replicas,
+        load=float(arrivals.users) if isinstance(arrivals, ClosedLoop) else rate or 1.0,
+        lengths=_lengths_of(scenario),
+        input_tokens=round(inputs),
+        output_tokens=round(outputs),
+        ttft_ms=slo.ttft_ms or 0.0,
+        tpot_ms=slo.tpot_ms or 0.0,
+        price=_price_of(scenario.prices),
+        usd_per_gpu_hour=(scenario.prices and scenario.prices.usd_per_gpu_hour) or 3.0,
+    )
+
+
+def scenario_of(choices: Choices, base: Scenario) -> Scenario:
+    """Return `base` with the choices written into it; raises one sentence where they clash."""
+    content = as_keys(base)
+    if choices.model != AS_LISTED:
+        content["model"] = choices.model
+    content["hardware"] = choices.gpu
+    content["deployment"] |= {
+        "weights": choices.weights,
+        "kv_precision": choices.kv_precision,
+        "tensor_parallel": choices.tensor_parallel,
+        "replicas": choices.replicas,
+    }
+    content["decoding"] = strategies.decoding_of(choices, base, causal=_is_causal(content))
+    content["workload"] = _workload_of(choices, base, content["workload"])
+    for target in ("ttft_ms", "tpot_ms"):
+        content["slo"][target] = getattr(choices, target) or None
+    content["prices"] = _prices_of(choices, base)
+    return build_scenario(content, where="Explore", folder=Path())
+
+
+def as_keys(scenario: Scenario) -> dict[str, Any]:
+    """Return a scenario as the keys of its file."""
+    return scenario.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def priced(scenario: Scenario) -> tuple[Scenario, str | None]:
+    """Return the scenario, without a price and with the reason where its list has none."""
+    if scenario.prices is None:
+        return scenario, "no price chosen"
+    try:
+        scenario.prices.resolve(load_gpu(scenario.hardware).name)
+    except InputError as error:
+        reason = f"{error.problem}; {error.remedy}" if error.remedy else error.problem
+        return scenario.model_copy(update={"prices": None}), reason
+    return scenario, None
+
+
+@cache
+def _causal(model: str) -> bool:
+    return load_model(model).causal
+
+
+def _is_causal(content: Mapping[str, Any]) -> bool:
+    model = content["model"]
+    return _causal(model) if isinstance(model, str) else bool(model.get("causal", True))
+
+
+def _lengths_of(scenario: Scenario) -> str:
+    prompt, answer = scenario.workload.input_tokens, scenario.workload.output_tokens
+    if isinstance(prompt, Fixed) and isinstance(answer, Fixed):
+        return FIXED
+    if isinstance(prompt, Quantiles) and isinstance(answer, Quantiles):
+        same = prompt.preset if prompt.preset == answer.preset else None
+        return same or AS_LISTED
+    return AS_LISTED
+
+
+def _workload_of(choices: Choices, base: Scenario, keys: Mapping[str, Any]) -> dict[str, Any]:
+    before = choices_of(base)
+    workload = dict(keys)
+    if choices.load != before.load:
+        changed = (
+            base.workload.with_users(round(choices.load))
+            if is_closed_loop(base)
+            else base.workload.with_rate(choices.load)
+        )
+        workload = changed.model_dump(mode="json", by_alias=True, exclude_none=True)
+    if choices.lengths == AS_LISTED:
+        return workload
+    if choices.lengths == FIXED:
+        workload["input_tokens"] = {"kind": "fixed", "tokens": choices.input_tokens}
+        workload["output_tokens"] = {"kind": "fixed", "tokens": choices.output_tokens}
+    elif choices.lengths != before.lengths:
+        preset = {"kind": "quantiles", "preset": choices.lengths}
+        workload |= {"input_tokens": preset, "output_tokens": preset}
+        if isinstance(workload.get("length_correlation"), str):
+            workload["length_correlation"] = choices.lengths
+    return workload
+
+
+def price_name(list_name: str, term: str) -> str:
+    """Return a price list and term as one choice."""
+    return f"{list_name} {term.replace('_', ' ')}"
+
+
+def _price_of(prices: PriceChoice | None) -> str:
+    if prices is None:
+        return NO_PRICE
+    if prices.list_name is None:
+        return OWN_PRICE
+    return price_name(prices.list_name, prices.term or "on_demand")
+
+
+def _prices_of(choices: Choices, base: Scenario) -> dict[str, Any] | None:
+    if choices.price == NO_PRICE:
+        return None
+    if choices.price == _price_of(base.prices) != OWN_PRICE:
+        return as_keys(base)["prices"]
+    if choices.price == OWN_PRICE:
+        before = base.prices
+        if before is not None and before.usd_per_gpu_hour == choices.usd_per_gpu_hour:
+            return as_keys(base)["prices"]
+        usd = choices.usd_per_gpu_hour
+        return {"usd_per_gpu_hour": usd, "source": OWN_SOURCE, "as_of": "undated"}
+    name, _, term = choices.price.partition(" ")
+    return {"list": name, "term": term.replace(" ", "_")}

@@ -1,0 +1,77 @@
+"""What the lists of the sidebar offer: the catalog, and the scenario's own value where it differs."""
+
+from collections.abc import Iterable
+from typing import Final, TypeVar
+
+from app.dashboard.choices import FIXED, NO_PRICE, OWN_PRICE, price_name
+from app.dashboard.strategies import KINDS
+from sim.economics.price_list import list_price_lists, load_price_list
+from sim.hardware import list_gpus
+from sim.model.load import list_models
+from sim.workload import list_workloads
+
+T = TypeVar("T")
+
+PRECISIONS: Final = ("bf16", "fp8")
+_WIDTHS: Final = (1, 2, 4, 8)
+_RATES: Final = (
+    *(0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.2, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5, 6, 6.5, 7, 7.5, 8),
+    *(8.5, 9, 9.5, 10, 11, 12, 13, 14, 15, 16, 18, 20, 22, 25, 28, 32, 36, 40, 45, 50, 60, 70),
+    *(80, 90, 100, 120, 150, 200, 250, 300, 400, 500),
+)
+"""Requests per second, in steps that grow with the rate."""
+_USERS: Final = (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048)
+
+
+def models(own: str) -> tuple[str, ...]:
+    """Return the models of the catalog."""
+    return _with(list_models(), own)
+
+
+def strategies(own: str) -> tuple[str, ...]:
+    """Return the kinds of decoding strategies."""
+    return _with(KINDS, own)
+
+
+def gpus(own: str) -> tuple[str, ...]:
+    """Return the GPUs that have a profile."""
+    return _with(list_gpus(), own)
+
+
+def gpu_label(name: str) -> str:
+    """Return the name of a GPU as its vendor writes it, near enough.
+
+    >>> gpu_label("a100_sxm_80gb")
+    'A100 SXM 80GB'
+    """
+    return name.upper().replace("_", " ")
+
+
+def tensor_parallel(own: int) -> tuple[int, ...]:
+    """Return the widths of a replica, GPUs."""
+    return tuple(sorted({*_WIDTHS, own}))
+
+
+def loads(own: float, *, users: bool) -> tuple[float, ...]:
+    """Return the steps of the load: users at once, or requests per second."""
+    return tuple(sorted({*map(float, _USERS if users else _RATES), own}))
+
+
+def lengths(own: str) -> tuple[str, ...]:
+    """Return the presets of lengths, and fixed ones."""
+    return _with((*list_workloads(), FIXED), own)
+
+
+def prices(own: str) -> tuple[str, ...]:
+    """Return the price lists with the terms that each one has."""
+    names = [
+        price_name(name, term)
+        for name in list_price_lists()
+        for term in sorted({quote.term for quote in load_price_list(name).prices})
+    ]
+    return _with((*names, OWN_PRICE, NO_PRICE), own)
+
+
+def _with(offered: Iterable[T], own: T) -> tuple[T, ...]:
+    options = tuple(offered)
+    return options if own in options else (*options, own)

@@ -1,0 +1,73 @@
+"""Simulations behind the page: a short one for every move, a longer one when asked, both kept."""
+
+from typing import Final
+
+import streamlit as st
+import yaml
+
+from app.dashboard.choices import as_keys
+from sim.decoding import Autoregressive
+from sim.errors import SimError
+from sim.run import Outcome, run
+from sim.scenario import Scenario
+from sim.workload import ClosedLoop, Trace
+
+PREVIEW_REQUESTS: Final = 2_000
+"""Leaves the 1,000 that a p99 needs, even where the warm-up takes half of them."""
+FULL_REQUESTS: Final = 20_000
+_PREVIEWS_KEPT: Final = 64
+"""One holds about 2 MB."""
+_FULL_RUNS_KEPT: Final = 6
+
+
+def preview(scenario: Scenario) -> Outcome:
+    """Return the outcome of a short run; its figures are right, their intervals wide."""
+    short = of_length(scenario, PREVIEW_REQUESTS)
+    return _preview(key_of(short), short)
+
+
+def full(scenario: Scenario) -> Outcome:
+    """Return the outcome of a long run."""
+    long = of_length(scenario, FULL_REQUESTS)
+    return _full(key_of(long), long)
+
+
+def autoregressive(scenario: Scenario) -> Outcome | None:
+    """Return a short run of the same scenario decoded one token at a time, if that is possible."""
+    try:
+        return preview(scenario.with_decoding(Autoregressive()))
+    except SimError:
+        return None
+
+
+def key_of(scenario: Scenario) -> str:
+    """Return the same text for the same scenario."""
+    return scenario.model_dump_json(by_alias=True, exclude_none=True)
+
+
+def as_yaml(scenario: Scenario) -> str:
+    """Return the scenario as a file for `paretoken run`."""
+    text: str = yaml.safe_dump(as_keys(scenario), sort_keys=False, allow_unicode=True)
+    return text
+
+
+def of_length(scenario: Scenario, requests: int) -> Scenario:
+    """Return the scenario with so many requests; a trace is cut, and every user gets several."""
+    arrivals = scenario.workload.arrivals
+    if isinstance(arrivals, Trace):
+        rows = min(requests, arrivals.max_requests or requests)
+        cut = arrivals.model_copy(update={"max_requests": rows})
+        return scenario.with_workload(scenario.workload.model_copy(update={"arrivals": cut}))
+    if isinstance(arrivals, ClosedLoop):
+        requests = max(requests, 4 * arrivals.users)
+    return scenario.with_workload(scenario.workload, requests)
+
+
+@st.cache_data(max_entries=_PREVIEWS_KEPT, show_spinner=False)
+def _preview(key: str, _scenario: Scenario) -> Outcome:  # noqa: ARG001 - the key of the cache
+    return run(_scenario)
+
+
+@st.cache_data(max_entries=_FULL_RUNS_KEPT, show_spinner="Simulating more requests")
+def _full(key: str, _scenario: Scenario) -> Outcome:  # noqa: ARG001 - the key of the cache
+    return run(_scenario)

@@ -1,0 +1,71 @@
+"""What the session remembers, and how the address follows it.
+
+A widget with a key and `bind="query-params"` keeps its value in the address. Streamlit updates the
+address only for values that are set in a callback, before the script runs: so scenarios are opened,
+and repairs are made, by the functions below, as callbacks.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import cache
+from typing import Final
+
+import streamlit as st
+
+from app.dashboard.choices import Choices, choices_of
+from app.dashboard.strategies import Knobs
+from sim.scenario import Scenario, list_scenarios, load_scenario
+
+START: Final = "chat-70b-h100"
+PREFIX: Final = "e_"
+"""Of every key of Explore in the address: pages may not share keys."""
+_KEPT: Final = "explore_choices"
+_LINK: Final = "explore_link"
+
+
+def key(field: str) -> str:
+    """Return the key of a widget, in the session and in the address."""
+    return PREFIX + field
+
+
+@cache
+def scenario_named(name: str) -> Scenario:
+    """Return a scenario of the catalog."""
+    return load_scenario(name)
+
+
+def scenario_names() -> tuple[str, ...]:
+    """Return the scenarios of the catalog, the one to start from first."""
+    return (START, *(name for name in list_scenarios() if name != START))
+
+
+def open_scenario() -> None:
+    """Set every widget to the scenario that was just chosen (a callback)."""
+    set_choices(asdict(choices_of(scenario_named(st.session_state[key("scenario")]))))
+
+
+def set_choices(values: Mapping[str, object]) -> None:
+    """Set widgets, and with them the address (a callback)."""
+    for field, value in values.items():
+        st.session_state[key(field)] = value
+
+
+def restore_hidden() -> None:
+    """Give widgets that come into sight the values that they had when they went (a callback)."""
+    set_choices(
+        {
+            field: value
+            for field, value in st.session_state.get(_KEPT, {}).items()
+            if key(field) not in st.session_state
+        }
+    )
+
+
+def keep(choices: Choices) -> None:
+    """Remember the choices, those of hidden widgets included."""
+    st.session_state[_KEPT] = asdict(choices)
+
+
+def hidden(field: str, default: Choices) -> object:
+    """Return the value of a widget that is out of sight."""
+    return st.session_state.get(_KEPT, {}).get(field, getattr(default, field))

@@ -1,0 +1,118 @@
+"""Decoding strategies as the knobs of the sidebar show them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sim.decoding import AnyStrategy, Autoregressive, BlockDiffusion, RelativeDraft, Speculative
+from sim.scenario import Scenario
+
+AUTOREGRESSIVE: Final = "Autoregressive"
+SPECULATIVE: Final = "Speculative"
+BLOCK_DIFFUSION: Final = "Block diffusion"
+AS_LISTED: Final = "As in the scenario"
+"""A strategy of the scenario that the knobs cannot spell out, kept as it is."""
+KINDS: Final = (AUTOREGRESSIVE, SPECULATIVE, BLOCK_DIFFUSION)
+
+
+@dataclass(frozen=True, slots=True)
+class Knobs:
+    """The knobs of all strategies, those that are out of sight included."""
+
+    strategy: str = AUTOREGRESSIVE
+    draft_tokens: int = 3
+    accepted_percent: int = 70
+    """Acceptance of the first drafted token."""
+    fall_points: int = 5
+    """By how many points each further position is accepted less often."""
+    drafter_percent: int = 14
+    """Work of one drafter pass over that of a pass of the served model."""
+    block_tokens: int = 32
+    denoise_passes: int = 8
+
+    @property
+    def acceptance_percent(self) -> tuple[int, ...]:
+        """Acceptance of each position, given that all before were accepted; never below none."""
+        falls = range(self.draft_tokens)
+        return tuple(max(0, self.accepted_percent - fall * self.fall_points) for fall in falls)
+
+
+def knobs_of(scenario: Scenario) -> Knobs:
+    """Return the knobs that spell out the scenario's strategies, the first of each kind."""
+    values: dict[str, Any] = {"strategy": _spelt(scenario.decoding) or AS_LISTED}
+    for listed in reversed([scenario.decoding, *scenario.strategies]):
+        if _spelt(listed) is not None:
+            values |= _values(listed)
+    return Knobs(**values)
+
+
+def decoding_of(knobs: Knobs, base: Scenario, *, causal: bool) -> dict[str, Any]:
+    """Return the keys of the strategy that the knobs mean.
+
+    One that the scenario lists keeps its source and drafter; any other says where it is from. A
+    causal model was not trained for block diffusion: a what-if.
+    """
+    if knobs.strategy == AS_LISTED:
+        return _keys(base.decoding)
+    strategy = _strategy(knobs, causal=causal)
+    for listed in [base.decoding, *base.strategies]:
+        if _spelt(listed) == knobs.strategy and _values(listed) == _values(strategy):
+            return _keys(listed)
+    return _keys(strategy)
+
+
+def _strategy(knobs: Knobs, *, causal: bool) -> AnyStrategy:
+    if knobs.strategy == AUTOREGRESSIVE:
+        return Autoregressive()
+    if knobs.strategy == BLOCK_DIFFUSION:
+        return BlockDiffusion(
+            block_tokens=knobs.block_tokens, denoise_passes=knobs.denoise_passes, what_if=causal
+        )
+    return Speculative(
+        drafter=f"chain of {knobs.draft_tokens}",
+        draft_tokens=knobs.draft_tokens,
+        conditional_acceptance=tuple(percent / 100 for percent in knobs.acceptance_percent),
+        draft=RelativeDraft(work_share=knobs.drafter_percent / 100),
+        source="set on the page",
+    )
+
+
+def _keys(strategy: AnyStrategy) -> dict[str, Any]:
+    return strategy.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def _spelt(strategy: AnyStrategy) -> str | None:
+    """Return the kind under which the knobs can spell out a strategy; `None` if they cannot."""
+    if isinstance(strategy, Autoregressive):
+        return AUTOREGRESSIVE
+    if isinstance(strategy, BlockDiffusion):
+        return BLOCK_DIFFUSION
+    return SPECULATIVE if any(_chains(strategy)) else None
+
+
+def _values(strategy: AnyStrategy) -> dict[str, int]:
+    if isinstance(strategy, BlockDiffusion):
+        return {
+            "block_tokens": strategy.block_tokens,
+            "denoise_passes": strategy.denoise_passes,
+        }
+    return next(_chains(strategy), {}) if isinstance(strategy, Speculative) else {}
+
+
+def _chains(strategy: Speculative) -> Iterator[dict[str, int]]:
+    """Yield the knobs that give exactly these figures, if there are any."""
+    given = strategy.conditional_acceptance
+    if given is None:
+        return
+    percents = [round(100 * share) for share in given]
+    fall = percents[0] - percents[1] if len(percents) > 1 else 0
+    values = {
+        "draft_tokens": strategy.draft_tokens,
+        "accepted_percent": percents[0],
+        "fall_points": fall,
+        "drafter_percent": round(100 * strategy.draft.work_share),
+    }
+    again = _strategy(Knobs(strategy=SPECULATIVE, **values), causal=True)
+    same = isinstance(again, Speculative) and again.conditional_acceptance == given
+    if same and fall >= 0 and again.draft == strategy.draft:
+        yield values
