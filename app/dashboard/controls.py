@@ -129,8 +129,12 @@ def _traffic(default: Choices, base: Scenario) -> dict[str, Any]:
     )
     values = {"load": load, "lengths": lengths}
     if lengths == FIXED:
-        values["input_tokens"] = _slider("input_tokens", "Input tokens", 16, 16384, default, step=16)
-        values["output_tokens"] = _slider("output_tokens", "Output tokens", 8, 4096, default, step=8)
+        values["input_tokens"] = _slider(
+            "input_tokens", "Input tokens", 16, 16384, default, step=16
+        )
+        values["output_tokens"] = _slider(
+            "output_tokens", "Output tokens", 8, 4096, default, step=8
+        )
     elif lengths in list_workloads():
         preset = load_workload_preset(lengths)
         means = f"{preset.input_tokens.mean:,.0f} input, {preset.output_tokens.mean:,.0f} output"
@@ -178,9 +182,7 @@ def _slider(field: str, label: str, low: int, high: int, default: Choices, **mor
     return value
 
 
-def _number(
-    field: str, label: str, low: float, high: float, default: Choices, **more: Any
-) -> Any:
+def _number(field: str, label: str, low: float, high: float, default: Choices, **more: Any) -> Any:
     return st.number_input(
         label, low, high, getattr(default, field), key=key(field), bind="query-params", **more
     )

@@ -32,7 +32,9 @@ def error_tables(validation: Validation) -> tuple[ErrorTable, ...]:
         _table(f"By {AXES[axis]}", AXES[axis], groups) for axis, groups in validation.by.items()
     ]
     if validation.suspect.ttft.n:
-        tables.append(_table("Marked suspect in the file", "rows", {"suspect": validation.suspect}))
+        tables.append(
+            _table("Marked suspect in the file", "rows", {"suspect": validation.suspect})
+        )
     if validation.refused:
         tables.append(_refusals(validation))
     return tuple(tables)

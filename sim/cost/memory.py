@@ -64,7 +64,7 @@ def plan_memory(
     blocks = deployment.num_gpu_blocks or floor(left / block_bytes)
     if left < 0 or blocks < 1:
         raise DoesNotFitError(
-            what=f"{model.name} ({deployment.weights}, TP {deployment.tensor_parallel}) on {gpu.name}",
+            what=f"{model.name} ({deployment.weights}) on {deployment.tensor_parallel} {gpu.name}",
             need_bytes=usable - left + block_bytes,
             have_bytes=usable,
             remedy=_ways_out(deployment),

@@ -226,9 +226,9 @@ def serve(
             plan = strategy.plan(*sizes, int(passes[row]))
             job = Job(row, plan, at_s, user, to_compute=plan.prefill_tokens)
             jobs.append(job)
+            server, turn = servers[turn], (turn + 1) % len(servers)  # a rejected one had its turn
             if fits(job, sum(sizes), limits):
-                servers[turn].queue.append(job)
-                turn = (turn + 1) % len(servers)
+                server.queue.append(job)
             else:
                 job.rejected = True
                 source.answered(job, now)
