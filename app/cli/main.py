@@ -7,7 +7,7 @@ runs. Exit codes: 0 an answer, 1 the answer is no, 2 the input is wrong, 130 int
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 import typer
 
@@ -18,9 +18,8 @@ _USAGE_ERROR: Final[type[Exception]] = typer.BadParameter.__mro__[1]
 
 app = typer.Typer(
     name="paretoken",
-    help="Cost, latency and throughput of LLM inference, for each decoding strategy.",
     epilog="Start with: paretoken run chat-70b-h100",
-    no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -45,22 +44,21 @@ OutFolder = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")]
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+@app.callback()
+def root(
+    context: typer.Context,
+    *,
+    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+) -> None:
+    """Cost, latency and throughput of LLM inference, for each decoding strategy."""
+    if version:
         from sim import __version__
 
         print(f"paretoken {__version__}")
         raise typer.Exit
-
-
-@app.callback()
-def root(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
-    ] = False,
-) -> None:
-    """Options before the command; `--version` answers through its callback."""
+    if context.invoked_subcommand is None:
+        print(context.get_help(), file=sys.stderr)
+        raise typer.Exit(WRONG_INPUT)
 
 
 @app.command(name="run")
@@ -79,6 +77,104 @@ def run_command(
     return run_scenario(
         scenario, overrides or [], trace=trace, seed=seed, out=out, as_json=as_json
     )
+
+
+@app.command(name="explain")
+def explain_command(
+    scenario: Reference,
+    *,
+    overrides: Overrides = None,
+    batch: Annotated[
+        int | None, typer.Option("--batch", min=1, help="Sequences in the pass [the typical one].")
+    ] = None,
+    context: Annotated[
+        int | None, typer.Option("--context", min=1, help="KV tokens that each of them reads.")
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Take one pass apart: work, time and bound of each operation."""
+    from app.cli.explain import explain_scenario
+
+    return explain_scenario(
+        scenario, overrides or [], batch=batch, context=context, as_json=as_json
+    )
+
+
+@app.command(name="validate")
+def validate_command(
+    runs: Annotated[Path, typer.Argument(metavar="RUNS.csv", help="Measured serving runs.")],
+    *,
+    ttft: Annotated[
+        Literal["mean", "median"], typer.Option("--ttft", help="What the table's TTFT is.")
+    ] = "mean",
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write each prediction there.")
+    ] = None,
+    as_json: AsJson = False,
+) -> int:
+    """Compare measured serving runs with the simulator."""
+    from app.cli.validate import validate_runs
+
+    return validate_runs(runs, ttft=ttft, out=out, as_json=as_json)
+
+
+@app.command(name="init")
+def init_command(
+    name: Annotated[str, typer.Argument(help="Name of the scenario and its file.")] = "scenario",
+) -> int:
+    """Write a commented scenario to start from."""
+    from app.cli.init import write_starter
+
+    return write_starter(name)
+
+
+@app.command(name="list")
+def list_command(
+    kind: Annotated[
+        Literal["models", "hardware", "workloads", "scenarios", "prices"],
+        typer.Argument(help="What to list."),
+    ],
+    *,
+    as_json: AsJson = False,
+) -> int:
+    """List what a scenario can name."""
+    from app.cli.catalog import list_kind
+
+    return list_kind(kind, as_json=as_json)
+
+
+@app.command(name="show")
+def show_command(
+    kind: Annotated[
+        Literal["model", "hardware", "workload", "scenario"],
+        typer.Argument(help="What it is."),
+    ],
+    reference: Annotated[str, typer.Argument(metavar="NAME_OR_FILE", help="Which one.")],
+    *,
+    as_json: AsJson = False,
+) -> int:
+    """Show all that is known of one model, GPU, workload or scenario."""
+    from app.cli.show import show_one
+
+    return show_one(kind, reference, as_json=as_json)
+
+
+@app.command(name="schema")
+def schema_command() -> int:
+    """Print every key of a scenario file, as JSON Schema."""
+    from app.cli.schema import print_schema
+
+    return print_schema()
+
+
+@app.command(name="app")
+def app_command(
+    port: Annotated[int | None, typer.Option("--port", help="Port of the dashboard.")] = None,
+) -> int:
+    """Open the dashboard in the browser."""
+    from app.cli.dashboard import start_dashboard
+
+    return start_dashboard(port=port)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -110,7 +206,8 @@ def _usage_sentence(error: Exception) -> str:
     text = getattr(error, "format_message", lambda: message)()
     context = getattr(error, "ctx", None)
     command = "paretoken" if context is None else context.command_path
-    return f"{' '.join(text.split()).rstrip('.')}; see {command} --help"
+    text = " ".join(text.split()).rstrip(".").replace("Value error, ", "")
+    return f"{text}; see {command} --help"
 
 
 def _sentence(error: Exception) -> str | None:

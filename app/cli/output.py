@@ -5,7 +5,7 @@ import re
 import sys
 import textwrap
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
@@ -53,10 +53,12 @@ class Page:
         width = None if terminal or "COLUMNS" in os.environ else WIDTH_OF_A_FILE
         self._console = Console(width=width, highlight=False, emoji=False, markup=False)
         self._plain = not terminal
+        self._begun = False
         self._console.begin_capture()
 
     def line(self, text: str = "", style: str | None = None) -> None:
         """Add a paragraph, wrapped to the width."""
+        self._begun = True
         kept = _BREAKS_A_NUMBER.sub("\N{NO-BREAK SPACE}", text)
         wrapped = textwrap.fill(kept, self._console.width, break_on_hyphens=False)
         self._console.print(Text(wrapped.replace("\N{NO-BREAK SPACE}", " ")), style=style)
@@ -75,7 +77,8 @@ class Page:
 
     def table(self, table: Table) -> None:
         """Add a table under its title."""
-        self.line()
+        if self._begun:
+            self.line()
         self.line(table.title, style="bold")
         drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
         for column in table.columns:
@@ -111,3 +114,16 @@ def waiting(what: str) -> Iterator[None]:
         timer.cancel()
         timer.join()
         status.stop()
+
+
+@contextmanager
+def bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Give a callback that moves a bar on a terminal's stderr; None elsewhere."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=None)
+        yield lambda done, of: progress.update(task, completed=done, total=of)

@@ -21,8 +21,12 @@ def run_scenario(
     as_json: bool,
 ) -> int:
     """Simulate and print; return the exit code."""
-    seeded = overrides if seed is None else [*overrides, f"run.seed={seed}"]
-    scenario = load_scenario(reference, seeded, trace=trace)
+    changes = overrides if seed is None else [*overrides, f"run.seed={seed}"]
+    scenario = load_scenario(reference, changes, trace=trace)
+    if out is not None:
+        from sim.report.files import check_folder
+
+        check_folder(out)
     with waiting(f"Simulating {scenario.name}"):
         outcome = run(scenario)
     if out is not None:

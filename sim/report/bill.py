@@ -37,5 +37,6 @@ def price_table(outcome: Outcome) -> Table | None:
 
 def _quote(cost: Cost) -> str:
     quote = cost.quote
-    price = f"{count(cost.gpus)} GPUs at {usd(quote.usd_per_gpu_hour)} per GPU-hour"
+    gpus = "1 GPU" if cost.gpus == 1 else f"{count(cost.gpus)} GPUs"
+    price = f"{gpus} at {usd(quote.usd_per_gpu_hour)} per GPU-hour"
     return f"{price} ({quote.source}, {quote.as_of}), 730 hours a month"

@@ -30,6 +30,21 @@ FILES: Final[Mapping[str, Callable[[Outcome], bytes]]] = {
 """What is written, and how each file is made."""
 
 
+def check_folder(folder: Path) -> None:
+    """Raise `InputError` where results cannot be written, before anybody waits for them."""
+    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not existing.is_dir():
+        raise InputError(
+            f"{existing} is a file, not a folder", where=str(folder), remedy="name another"
+        )
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise InputError(
+            "the folder cannot be written (no permission)",
+            where=str(folder),
+            remedy="name another",
+        )
+
+
 def write_outcome(outcome: Outcome, folder: Path) -> tuple[Path, ...]:
     """Write every file of an outcome and return their paths; the folder is made if need be.
 

@@ -166,8 +166,11 @@ def utilisation_table(outcome: Outcome) -> Table:
     if passes.sum():
         mean = float(outcome.simulation.leaps.positions.sum() / passes.sum())
         rows.append(("tokens per pass", number(mean), "mean; prompts and answers together"))
-    at = "where a pass turns compute-bound, at the traffic's mean context"
-    rows.append(("ridge", NOTHING if ridge is None else f"{count(ridge)} tokens", at))
+    if ridge is None:
+        rows.append(("ridge", NOTHING, "memory-bound at any batch, at the traffic's mean context"))
+    else:
+        at = "per pass, and it turns compute-bound (at the traffic's mean context)"
+        rows.append(("ridge", f"{count(ridge)} tokens", at))
     pool = f"of {count(memory.pool_tokens)} tokens per replica"
     rows.append(("KV pool at its peak", percent(metrics.utilisation.kv_peak), pool))
     weights = f"{memory.weight_bytes / GB:.1f} GB"

@@ -10,6 +10,8 @@ from sim.units import MS_PER_S
 NOTHING: Final = "—"
 MINUS: Final = "\N{MINUS SIGN}"
 _RANGE: Final = " – "
+_ROUNDING: Final = 1e-9
+"""What floating point leaves of nothing."""
 
 Formatter = Callable[[float], str]
 
@@ -76,7 +78,7 @@ def percent(share: float, decimals: int = 1) -> str:
     >>> [percent(x) for x in (0.5, 0.9996, 1.0, 0.99999, 0.0, 0.0001)]
     ['50.0%', '99.96%', '100%', '>99.99%', '0%', '<0.1%']
     """
-    if share in {0.0, 1.0}:
+    if min(abs(share), abs(1 - share)) < _ROUNDING:
         return f"{share:.0%}"
     if 0 < share < 0.5 * 10 ** -(decimals + 2):
         return f"<{10**-decimals:g}%"
@@ -91,11 +93,13 @@ def usd(value: float) -> str:
     >>> [usd(x) for x in (16293.6, 22.32, 3.8283, 0.000791)]
     ['$16,294', '$22.32', '$3.83', '$0.00079']
     """
+    if abs(value) < _ROUNDING:
+        return "$0.00"
     if value < 0:
         return f"{MINUS}{usd(-value)}"
     if value >= 99.995:
         return f"${value:,.0f}"
-    if value >= 0.0995 or value == 0:
+    if value >= 0.0995:
         return f"${value:.2f}"
     return f"${number(value, 2)}"
 

@@ -32,11 +32,13 @@ def load_scenario(
     path = scenario_path(reference)
     content: dict[str, Any] = dict(read_yaml(path))
     content.setdefault("name", path.stem)
-    for override in overrides:
+    changes = tuple(overrides)
+    for override in changes:
         _apply(content, override)
     if trace is not None:
         content["workload"] = {"arrivals": {"kind": "trace", "path": str(trace.absolute())}}
-    return build_scenario(content, where=str(path), folder=path.parent)
+    where = f"{path} with --set {' '.join(changes)}" if changes else str(path)
+    return build_scenario(content, where=where, folder=path.parent)
 
 
 def build_scenario(content: Mapping[str, object], *, where: str, folder: Path) -> Scenario:

@@ -1,0 +1,227 @@
+"""One pass, operation by operation: where its time goes, and why."""
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+from sim.cost import Operation, PassLoad, ridge_tokens_per_pass
+from sim.report.table import Table, columns
+from sim.report.words import NOTHING, count, number, percent
+from sim.run import Outcome, run
+from sim.scenario import Scenario, Serving, resolve
+from sim.units import GB, GIGA, MS_PER_S
+from sim.workload import Trace
+
+MOST_REQUESTS = 1000
+"""Requests simulated to see which batch is typical."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What is in a pass: sequences that decode, and how much KV each of them reads on average."""
+
+    sequences: int
+    context_tokens: float
+
+
+@dataclass(frozen=True, slots=True)
+class PassBreakdown:
+    """A pass of one replica, on one of its GPUs."""
+
+    title: str
+    tokens: int
+    """Query positions in the pass."""
+    operations: tuple[Operation, ...]
+    draft_s: float
+    """Time of the drafter that goes with the pass."""
+
+    @property
+    def total_s(self) -> float:
+        """Time of the pass, s."""
+        return sum(operation.total_s for operation in self.operations) + self.draft_s
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A decode pass and the prefill of one prompt, with what bounds them."""
+
+    scenario: Scenario
+    serving: Serving
+    batch: Batch
+    decode: PassBreakdown
+    prefill: PassBreakdown
+    ridge_tokens_per_pass: int | None
+
+
+def explain(
+    scenario: Scenario, *, sequences: int | None = None, context_tokens: float | None = None
+) -> Explanation:
+    """Break down a decode pass and a prefill, at the typical batch unless one is given."""
+    serving = resolve(scenario)
+    typical = typical_batch(run(_shorter(scenario)))
+    batch = Batch(sequences or typical.sequences, context_tokens or typical.context_tokens)
+    prompt = ceil(scenario.workload.mean_tokens()[0])
+    queries = scenario.decoding.plan(1, 2, 1).peak_positions
+    return Explanation(
+        scenario=scenario,
+        serving=serving,
+        batch=batch,
+        decode=decode_pass(scenario, serving, batch),
+        prefill=prefill_pass(serving, min(prompt, scenario.deployment.max_batched_tokens)),
+        ridge_tokens_per_pass=ridge_tokens_per_pass(
+            serving.cost, context_tokens=batch.context_tokens, queries=queries
+        ),
+    )
+
+
+def typical_batch(outcome: Outcome) -> Batch:
+    """Return the mean over the passes of a run that only decode."""
+    leaps = outcome.simulation.leaps
+    decoding = leaps.prefill_s == 0
+    passes = leaps.passes[decoding]
+    sequence_passes = float(leaps.sequences[decoding] @ passes)
+    if not sequence_passes:
+        return Batch(1, float(sum(outcome.scenario.workload.mean_tokens())))
+    context = float(leaps.context_tokens[decoding].sum()) / sequence_passes
+    return Batch(max(1, round(sequence_passes / float(passes.sum()))), context)
+
+
+def decode_pass(scenario: Scenario, serving: Serving, batch: Batch) -> PassBreakdown:
+    """Return the mean pass of the strategy over a batch that only decodes."""
+    strategy = scenario.decoding
+    phase = strategy.plan(1, 1000, strategy_passes(scenario, 1000)).phases[-1]
+    sequences, context = batch.sequences, batch.context_tokens
+    load = PassLoad(
+        sequences=sequences,
+        positions=sequences * phase.positions,
+        logit_positions=sequences * phase.logit_positions,
+        context_tokens=sequences * context,
+        # What a position attends to: the context that it reads, less what its own pass adds to it.
+        pairs=sequences * (phase.positions * (context - phase.read_extra) + phase.pair_extra),
+    )
+    draft = strategy.draft_work
+    draft_s = 0.0
+    if draft is not None:
+        own = PassLoad(
+            sequences, sequences, float(sequences), load.context_tokens, load.context_tokens
+        )
+        draft_s = draft.passes_per_round * draft.share * serving.cost.pass_s(own)
+    title = f"One pass that decodes {count(sequences)} sequences of {count(context)} tokens"
+    return PassBreakdown(title, load.positions, serving.cost.operations(load), draft_s)
+
+
+def strategy_passes(scenario: Scenario, output_tokens: int) -> int:
+    """Return the passes that an answer takes on average."""
+    return max(1, round(output_tokens / scenario.decoding.mean_tokens_per_pass()))
+
+
+def prefill_pass(serving: Serving, tokens: int) -> PassBreakdown:
+    """Return the pass that computes one whole prompt, alone."""
+    load = PassLoad(
+        *(0, 0, 0.0, 0.0, 0.0),
+        prefill_sequences=1,
+        prefill_tokens=tokens,
+        prefill_context_tokens=float(tokens),
+        prefill_pairs=tokens * (tokens + 1) / 2,
+    )
+    title = f"The prefill of one prompt of {count(tokens)} tokens"
+    return PassBreakdown(title, tokens, serving.cost.operations(load), 0.0)
+
+
+def _shorter(scenario: Scenario) -> Scenario:
+    """Return the scenario with fewer requests: enough to see its typical batch."""
+    workload, requests = scenario.workload, min(scenario.run.requests, MOST_REQUESTS)
+    if not isinstance(workload.arrivals, Trace):
+        users = getattr(workload.arrivals, "users", 0)
+        return scenario.with_workload(workload, max(requests, 4 * users))
+    most = min(workload.arrivals.max_requests or MOST_REQUESTS, MOST_REQUESTS)
+    arrivals = workload.arrivals.model_copy(update={"max_requests": most})
+    return scenario.with_workload(workload.model_copy(update={"arrivals": arrivals}))
+
+
+def pass_table(breakdown: PassBreakdown) -> Table:
+    """Return the operations with their work on one GPU, time, share and bound."""
+    total_s = breakdown.total_s
+    rows: list[tuple[str, ...]] = [
+        (
+            operation.name,
+            count(operation.count),
+            _or_nothing(operation.count * operation.flop / GIGA),
+            _or_nothing(operation.count * operation.bytes_moved / GB),
+            f"{operation.total_s * MS_PER_S:.3f}",
+            percent(operation.total_s / total_s),
+            operation.bound,
+        )
+        for operation in breakdown.operations
+    ]
+    if breakdown.draft_s:
+        share = percent(breakdown.draft_s / total_s)
+        draft_ms = f"{breakdown.draft_s * MS_PER_S:.3f}"
+        rows.append(("drafter", "", NOTHING, NOTHING, draft_ms, share, ""))
+    rows.append(("pass", "", "", "", f"{total_s * MS_PER_S:.3f}", "100%", ""))
+    heads = columns("<operation", "times", "GFLOP", "GB", "ms", "share", "<bound")
+    note = f"{count(breakdown.tokens)} positions; work of one GPU, all layers together"
+    return Table(breakdown.title, heads, tuple(rows), note)
+
+
+def _or_nothing(value: float) -> str:
+    return number(value) if value else NOTHING
+
+
+def memory_table(serving: Serving) -> Table:
+    """Return what the memory of each GPU holds."""
+    memory = serving.memory
+    parts = (
+        ("weights", memory.weight_bytes),
+        ("weights of the drafter", memory.draft_weight_bytes),
+        ("reserve of the engine", memory.reserve_bytes),
+        ("KV pool", memory.pool_tokens * memory.kv_bytes_per_token),
+        ("usable", memory.usable_bytes),
+        ("on the GPU", serving.gpu.memory_bytes.value),
+    )
+    rows = tuple((name, f"{size / GB:.1f}") for name, size in parts if size)
+    pool = f"The KV pool holds {count(memory.pool_tokens)} tokens"
+    note = f"{pool}, at {count(memory.kv_bytes_per_token)} bytes each on a GPU"
+    return Table("Memory of each GPU", columns("<", "GB"), rows, note)
+
+
+def explanation_document(explanation: Explanation) -> dict[str, Any]:
+    """Return the explanation as plain values, keys with units."""
+    memory = explanation.serving.memory
+    return {
+        "scenario": explanation.scenario.name,
+        "decoding": explanation.scenario.decoding.name,
+        "sequences": explanation.batch.sequences,
+        "context_tokens": explanation.batch.context_tokens,
+        "ridge_tokens_per_pass": explanation.ridge_tokens_per_pass,
+        "decode_pass": _pass_document(explanation.decode),
+        "prefill_pass": _pass_document(explanation.prefill),
+        "memory": {
+            "usable_bytes": memory.usable_bytes,
+            "weight_bytes": memory.weight_bytes,
+            "draft_weight_bytes": memory.draft_weight_bytes,
+            "reserve_bytes": memory.reserve_bytes,
+            "kv_bytes_per_token": memory.kv_bytes_per_token,
+            "kv_pool_tokens": memory.pool_tokens,
+        },
+    }
+
+
+def _pass_document(breakdown: PassBreakdown) -> dict[str, Any]:
+    return {
+        "positions": breakdown.tokens,
+        "total_ms": breakdown.total_s * MS_PER_S,
+        "draft_ms": breakdown.draft_s * MS_PER_S,
+        "operations": [
+            {
+                "name": operation.name,
+                "count": operation.count,
+                "flop": operation.count * operation.flop,
+                "bytes": operation.count * operation.bytes_moved,
+                "ms": operation.total_s * MS_PER_S,
+                "share": operation.total_s / breakdown.total_s,
+                "bound": operation.bound,
+            }
+            for operation in breakdown.operations
+        ],
+    }
