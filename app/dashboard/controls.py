@@ -101,7 +101,7 @@ def _on(default: Choices) -> dict[str, Any]:
         )
     with second:
         kv_precision = _select("kv_precision", "KV cache", offers.PRECISIONS, default)
-        replicas = _number("replicas", "Replicas", 1, 512, default)
+        replicas = _number("replicas", "Replicas", 1, offers.MOST_REPLICAS, default)
     return {
         "gpu": gpu,
         "weights": weights,

@@ -13,6 +13,7 @@ from sim.workload import list_workloads
 T = TypeVar("T")
 
 PRECISIONS: Final = ("bf16", "fp8")
+MOST_REPLICAS: Final = 512
 _WIDTHS: Final = (1, 2, 4, 8)
 _RATES: Final = (
     *(0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.2, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5, 6, 6.5, 7, 7.5, 8),

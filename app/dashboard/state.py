@@ -69,3 +69,13 @@ def keep(choices: Choices) -> None:
 def hidden(field: str, default: Choices) -> object:
     """Return the value of a widget that is out of sight."""
     return st.session_state.get(_KEPT, {}).get(field, getattr(default, field))
+
+
+def want_full_run(scenario_key: str) -> None:
+    """Ask for a long run of one scenario (a callback)."""
+    st.session_state.explore_full = scenario_key
+
+
+def full_run_wanted(scenario_key: str) -> bool:
+    """Tell whether a long run of this very scenario was asked for."""
+    return bool(st.session_state.get("explore_full") == scenario_key)

@@ -1,0 +1,140 @@
+"""The charts behind tabs: only those of the open tab are drawn."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import streamlit as st
+
+from app.dashboard.state import key
+from app.dashboard.typical_pass import TypicalPass, typical_pass
+from sim.report.figures import (
+    CONFIG,
+    pass_finding,
+    pass_waterfall_figure,
+    roofline_figure,
+    roofline_finding,
+    waterfall_figure,
+    waterfall_finding,
+)
+from sim.report.figures.template import Figure
+from sim.report.table import to_markdown
+from sim.report.tables import provenance_table
+from sim.run import Outcome
+
+TIME: Final = "Where the time goes"
+ROOFLINE: Final = "Why: roofline"
+ALL: Final = "All"
+ORIGINS: Final = "Origin of the numbers"
+
+_WAIT_HELP: Final = (
+    "Mean over all requests, stage by stage, from sending the request to its first token."
+    " The stages outside the engine are times of the scenario, not simulated."
+)
+_PASS_HELP: Final = (
+    "One forward pass at the mean load of this run: passes without prompts. Every user in the"
+    " batch waits for the whole pass."
+)
+_ROOF_HELP: Final = (
+    "Each mark is an operation of one pass; its size is its share of the time. Left of the"
+    " ridge memory sets the pace, right of it arithmetic. Solid: what kernels reach. Dotted:"
+    " the datasheet. Grey: the same pass at one token per request."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A chart, the finding above it, and how to read it."""
+
+    name: str
+    finding: str
+    help: str
+    figure: Figure | None
+    """None: there is nothing to draw, and the finding says why."""
+
+
+def draw(outcome: Outcome, *, dark: bool) -> None:
+    """Draw the tabs, and in the open one its charts."""
+    names = [TIME, ROOFLINE, ALL, ORIGINS]
+    tabs = st.tabs(names, key=key("tab"), on_change="rerun", bind="query-params")
+    for name, tab in zip(names, tabs, strict=True):
+        if tab.open:
+            with tab:
+                _draw_tab(name, outcome, dark=dark)
+
+
+def _draw_tab(name: str, outcome: Outcome, *, dark: bool) -> None:
+    if name == ORIGINS:
+        _draw_origins(outcome)
+        return
+    typical = typical_pass(outcome)
+    wait = (_wait_card(outcome, dark=dark),) if name in {TIME, ALL} else ()
+    roof = (_roof_card(outcome, typical, dark=dark),) if name in {ROOFLINE, ALL} else ()
+    cards = (*wait, *roof, _pass_card(outcome, typical, dark=dark))
+    for left, right in zip(cards[::2], [*cards[1::2], None], strict=False):
+        for column, card in zip(st.columns(2), (left, right), strict=True):
+            if card is not None:
+                _draw_card(card, column, name)
+
+
+def _draw_card(card: Card, column: "st.delta_generator.DeltaGenerator", tab: str) -> None:
+    with column.container(border=True, height="stretch"):
+        st.markdown(f"##### {card.finding}", help=card.help)
+        if card.figure is not None:
+            st.plotly_chart(
+                card.figure,
+                theme=None,
+                config=CONFIG,
+                key=f"{tab} {card.name}",
+                alt=f"{card.finding}. {card.help}",
+            )
+
+
+def _wait_card(outcome: Outcome, *, dark: bool) -> Card:
+    stages = outcome.metrics.waterfall
+    if not stages:
+        return Card("wait", "No waterfall: the queue grows", _WAIT_HELP, None)
+    figure = waterfall_figure(stages, strategy=_strategy(outcome), dark=dark)
+    return Card("wait", waterfall_finding(stages), _WAIT_HELP, figure)
+
+
+def _pass_card(outcome: Outcome, typical: TypicalPass | None, *, dark: bool) -> Card:
+    if typical is None:
+        return Card("pass", "No pass without prompts in this run", _PASS_HELP, None)
+    figure = pass_waterfall_figure(
+        typical.operations, draft_s=typical.draft_s, strategy=_strategy(outcome), dark=dark
+    )
+    finding = pass_finding(
+        typical.operations,
+        draft_s=typical.draft_s,
+        tokens_per_pass=outcome.scenario.decoding.mean_tokens_per_pass(),
+    )
+    return Card("pass", finding, _PASS_HELP, figure)
+
+
+def _roof_card(outcome: Outcome, typical: TypicalPass | None, *, dark: bool) -> Card:
+    if typical is None:
+        return Card("roofline", "No pass without prompts in this run", _ROOF_HELP, None)
+    serving, ridge = outcome.serving, outcome.ridge_tokens_per_pass
+    figure = roofline_figure(
+        serving.gpu,
+        serving.fitted,
+        typical.operations,
+        precision=serving.cost.compute_precision,
+        strategy=_strategy(outcome),
+        baseline=() if _strategy(outcome) == "autoregressive" else typical.baseline,
+        ridge_tokens_per_pass=ridge,
+        dark=dark,
+    )
+    return Card("roofline", roofline_finding(typical.positions, ridge), _ROOF_HELP, figure)
+
+
+def _draw_origins(outcome: Outcome) -> None:
+    with st.container(border=True):
+        st.markdown(to_markdown(provenance_table(outcome)).replace("$", r"\$"))
+        missing = "".join(f"- {point}\n" for point in outcome.not_modelled)
+        st.markdown(f"##### Not modelled\n\n{missing}")
+
+
+def _strategy(outcome: Outcome) -> str:
+    decoding = outcome.scenario.decoding
+    return f"speculative:{decoding.drafter}" if decoding.name == "speculative" else decoding.name
