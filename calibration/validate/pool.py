@@ -39,7 +39,7 @@ def predict_all(
 def _in_processes(
     runs: Sequence[MeasuredRun], statistic: Statistic, workers: int, progress: Progress | None
 ) -> tuple[Result, ...]:
-    """Longest first, so that the processes end together; fresh ones, so that no thread is copied."""
+    """Longest first, so that all end together; fresh processes, so that no thread is copied."""
     longest_first = sorted(range(len(runs)), key=lambda i: -runs[i].concurrency)
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         futures: dict[Future[Result], int] = {

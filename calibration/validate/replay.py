@@ -24,14 +24,15 @@ Statistic = Literal["mean", "median"]
 PROMPTS_PER_USER: Final = 10
 """Convention of the suites: `--num-prompts` is ten times `--max-concurrency`."""
 SHORTEST_SHARE: Final = 0.8
-"""Lengths are uniform from this share of the nominal length to all of it (`--random-range-ratio`)."""
+"""Lengths are uniform from this share of the nominal one upwards (`--random-range-ratio`)."""
 MAX_BATCHED_TOKENS: Final = 8192
 """Token budget of a pass, as the suites' server scripts set it."""
-FP8_KV_ENGINES: Final = frozenset({"vllm", "trtllm"})
-"""Engines whose FP8 checkpoints carry scales for, and are served with, an FP8 cache.
+FP8_KV_ENGINES: Final = frozenset({"trtllm"})
+"""Engines that keep the KV cache of an FP8 checkpoint in FP8 when nothing is said about it.
 
-The public server scripts of such suites say `kv-cache-dtype: fp8` (vLLM) and `kv_cache_config: dtype: fp8`
-(TensorRT-LLM). SGLang keeps the cache in the precision of the activations unless told otherwise.
+TensorRT-LLM takes the cache's format from the checkpoint's quantisation file, which says FP8. vLLM
+and SGLang document `auto` as the data type of the model, which is bf16 for an FP8 checkpoint too.
+A run may have been started otherwise; the table does not say.
 """
 _SEED: Final = 0
 
@@ -56,12 +57,12 @@ class Refusal:
 
 
 def kv_precision(run: MeasuredRun) -> Precision:
-    """Return the precision of the KV cache that the engine uses by default for these weights."""
+    """Return the precision of the KV cache that the engine uses for these weights by default."""
     return "fp8" if run.weights == "fp8" and run.engine in FP8_KV_ENGINES else "bf16"
 
 
 def scenario_of(run: MeasuredRun) -> Scenario:
-    """Return the closed loop of the benchmark on the deployment of the run; raise `SimError` if it has none."""
+    """Return the closed loop of the benchmark on the run's deployment, or raise `SimError`."""
     content: dict[str, Any] = {
         "name": run.case,
         "model": run.model,
@@ -112,7 +113,7 @@ def predict(run: MeasuredRun, statistic: Statistic) -> Prediction | Refusal:
 
 
 def _refusal(run: MeasuredRun) -> str | None:
-    """Return why the simulator has no model of this run, in its own words rather than a schema's."""
+    """Return why the simulator has no model of this run, in words rather than a schema's."""
     try:
         load_model(run.model)
     except UnknownNameError:

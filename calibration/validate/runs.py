@@ -57,7 +57,7 @@ class MeasuredRun:
 
 
 def read_runs(path: Path) -> tuple[MeasuredRun, ...]:
-    """Return the rows of a CSV file, or raise `InputError` in one sentence that names row and column."""
+    """Return the rows of a CSV file, or raise one sentence that names the line and the column."""
     header, rows = _cells(path)
     missing = [name for name in REQUIRED if name not in header]
     if missing:
@@ -68,6 +68,7 @@ def read_runs(path: Path) -> tuple[MeasuredRun, ...]:
             where=str(path),
             remedy="a table of measured runs has one row a run; more columns are ignored",
         )
+    _check_shape(path, header, rows)
     if not rows:
         raise InputError("the table has no rows", where=str(path))
     return tuple(_Row(path, line, dict(zip(header, row, strict=True))).run() for line, row in rows)
@@ -92,7 +93,6 @@ def _cells(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     if not lines:
         raise InputError("the file is empty", where=str(path))
     (_, header), rows = lines[0], lines[1:]
-    _check_shape(path, header, rows)
     return header, rows
 
 

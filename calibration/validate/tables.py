@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from calibration.validate.errors import ErrorStats, GroupErrors
-from calibration.validate.validation import Validation
+from calibration.validate.validation import Compared, Validation, group_errors
 
 AXES: Final[Mapping[str, str]] = {
     "model": "model",
@@ -26,7 +26,7 @@ class ErrorTable:
 
 
 def error_tables(validation: Validation) -> tuple[ErrorTable, ...]:
-    """Return the errors over all sound rows and by group, the suspect rows apart, and the refusals."""
+    """Return the errors over all sound rows, by group, of the suspect rows, and the refusals."""
     tables = [_table("All rows", "rows", {"all": validation.overall})]
     tables += [
         _table(f"By {AXES[axis]}", AXES[axis], groups) for axis, groups in validation.by.items()
@@ -38,6 +38,15 @@ def error_tables(validation: Validation) -> tuple[ErrorTable, ...]:
     if validation.refused:
         tables.append(_refusals(validation))
     return tuple(tables)
+
+
+def group_table(validation: Validation) -> ErrorTable:
+    """Return the errors by engine and GPU together, where kernels and host meet."""
+    groups: dict[str, list[Compared]] = {}
+    for row in validation.sound:
+        groups.setdefault(f"{row.run.engine} on {row.run.gpu}", []).append(row)
+    errors = {name: group_errors(groups[name]) for name in sorted(groups)}
+    return _table("By engine and GPU", "engine and GPU", errors)
 
 
 def _table(title: str, first: str, groups: Mapping[str, GroupErrors]) -> ErrorTable:

@@ -51,7 +51,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """What came of a table: rows = compared + refused. Suspect rows are compared, but counted apart."""
+    """What came of a table: rows = compared + refused; suspect rows are compared, but apart."""
 
     ttft_statistic: Statistic
     """How the table's TTFT is read; TPOT is a mean over requests."""
@@ -81,7 +81,7 @@ class Validation:
 
     @property
     def by(self) -> dict[str, dict[str, GroupErrors]]:
-        """Errors by model, GPU, engine, precision of the weights, and concurrency band; names sorted."""
+        """Errors by model, GPU, engine, precision of the weights, and concurrency band."""
         bands = [name for name, _ in CONCURRENCY_BANDS] + ["129+"]
         return {
             "model": self._grouped(lambda run: run.model),
@@ -147,8 +147,8 @@ def validate_file(
 ) -> Validation:
     """Simulate every run of a table as its benchmark drove it, and compare.
 
-    `ttft_statistic` says what the table's TTFT is, once for the whole file. `progress` is told how many of
-    how many rows are done. A row that cannot be simulated is refused with its reason and never vanishes.
+    `ttft_statistic` says what the table's TTFT is, once for the whole file. `progress` is told how
+    many of how many rows are done. A row that cannot be simulated is refused with its reason.
     """
     runs = read_runs(path)
     results = predict_all(runs, ttft_statistic, workers=workers, progress=progress)

@@ -1,0 +1,85 @@
+"""Why a prediction is off: what is known of the engines and not simulated yet, by visible signs.
+
+These are readings of single rows for a report. Nothing here changes a prediction.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from calibration.validate.replay import Prediction
+from calibration.validate.runs import MeasuredRun
+
+_LONG_TOKENS: Final = 8192
+_MANY_USERS: Final = 100
+_QUEUE_OF_PASSES: Final = 40
+"""A mean TTFT of about so many passes is mostly a wait for room, not a prefill."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A reason that the simulator has no part for yet."""
+
+    name: str
+    text: str
+    fits: Callable[[MeasuredRun, Prediction], bool]
+
+
+def _held_back(run: MeasuredRun, _: Prediction) -> bool:
+    short = run.input_tokens == run.output_tokens == 1024
+    return run.engine == "trtllm" and short and run.tensor_parallel < 8
+
+
+def _front_end(run: MeasuredRun, _: Prediction) -> bool:
+    return run.engine == "sglang" and run.concurrency >= _MANY_USERS
+
+
+def _out_of_room(run: MeasuredRun, predicted: Prediction) -> bool:
+    """Users waited for KV room, in the run or in the simulation of it."""
+    if run.input_tokens + run.output_tokens < _LONG_TOKENS or run.tpot_ms is None:
+        return False
+    return max(run.ttft_ms, predicted.ttft_ms) > _QUEUE_OF_PASSES * run.tpot_ms
+
+
+def _one_shot(run: MeasuredRun, _: Prediction) -> bool:
+    return run.engine == "trtllm" and run.tensor_parallel == 8 and run.concurrency >= 64
+
+
+CAUSES: Final = (
+    Cause(
+        "held prompts",
+        "TensorRT-LLM holds prompts back to batch them: the public server scripts of the suite set"
+        " `batch_wait_timeout_iters: 20` for 1024/1024 on fewer than eight GPUs, and these runs"
+        " are about 20 passes late at every concurrency. TTFT only.",
+        _held_back,
+    ),
+    Cause(
+        "front end",
+        "One SGLang front end hands out the tokens of all users; with hundreds of them it, not the"
+        " GPU, sets the pace, and new prompts wait for it.",
+        _front_end,
+    ),
+    Cause(
+        "KV room",
+        "The KV pool is full and users queue for it: TTFT is then the wait, and turns on the last"
+        " gigabytes of the pool and on the precision of the KV cache, which the table lacks.",
+        _out_of_room,
+    ),
+    Cause(
+        "wide all-reduce",
+        "TensorRT-LLM on eight GPUs with a large batch: late by what a one-shot all-reduce, (n-1)"
+        " instead of 2(n-1)/n times the bytes, would add; the universal form assumes a ring.",
+        _one_shot,
+    ),
+)
+HOST: Final = Cause(
+    "host",
+    "Host time of the engine (per pass, and per sequence in it) and kernels of its own: the"
+    " generic host layer has none, and one roofline stands for the kernels of all engines.",
+    lambda _run, _predicted: True,
+)
+
+
+def cause_of(run: MeasuredRun, predicted: Prediction) -> Cause:
+    """Return the first cause whose signs a row shows; `HOST` where it shows none."""
+    return next((cause for cause in CAUSES if cause.fits(run, predicted)), HOST)

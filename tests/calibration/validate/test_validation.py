@@ -1,0 +1,114 @@
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from calibration.validate import error_tables, read_runs, validate_file
+from calibration.validate import pool as pool_module
+from calibration.validate.pool import predict_all
+
+Row = Callable[..., str]
+RunsFile = Callable[..., Path]
+
+STATS = {"n", "mean_ape", "median_ape", "p90_ape", "median_bias"}
+
+
+def test_every_row_is_either_compared_or_refused(runs_file: RunsFile, row: Row) -> None:
+    rows = [
+        row(case="good"),
+        row(case="moe", model="openai/gpt-oss-120b"),
+        row(case="odd", weights="int4"),
+        row(case="doubt", suspect=1),
+        row(case="chip", gpu="abacus"),
+    ]
+    validation = validate_file(runs_file(*rows), workers=1)
+    assert validation.rows == 5
+    assert [compared.run.case for compared in validation.compared] == ["good", "doubt"]
+    assert [refusal.case for refusal in validation.refused] == ["moe", "odd", "chip"]
+
+
+def test_suspect_rows_are_in_no_other_figure(runs_file: RunsFile, row: Row) -> None:
+    rows = [row(case="good"), row(case="doubt", suspect=1, ttft_ms=1e6)]
+    validation = validate_file(runs_file(*rows), workers=1)
+    assert validation.overall.ttft.n == 1
+    assert validation.suspect.ttft.n == 1
+    assert validation.suspect.ttft.median_bias == pytest.approx(-1, abs=0.001)
+
+
+def test_the_json_object_has_the_agreed_keys(runs_file: RunsFile, row: Row) -> None:
+    rows = [row(case="good"), row(case="many", concurrency=9), row(case="no", gpu="abacus")]
+    found = json.loads(json.dumps(validate_file(runs_file(*rows), workers=1).to_json()))
+    assert (found["rows"], found["simulated"]) == (3, 2)
+    assert [entry["case"] for entry in found["refused"]] == ["no"]
+    assert found["refused"][0]["reason"]
+    assert {"tpot", "ttft"} == found["overall"].keys()
+    assert STATS == found["overall"]["tpot"].keys() == found["overall"]["ttft"].keys()
+    assert {"model", "gpu", "engine", "weights", "concurrency_band"} == found["by"].keys()
+    bands = found["by"]["concurrency_band"]
+    assert list(bands) == ["1-8", "9-32", "33-128", "129+"]
+    assert [band["tpot"]["n"] for band in bands.values()] == [1, 1, 0, 0]
+    assert found["by"]["gpu"]["h100_sxm"]["ttft"]["n"] == 2
+
+
+def test_errors_are_fractions_of_the_measurement(runs_file: RunsFile, row: Row) -> None:
+    (first,) = validate_file(runs_file(row()), workers=1).compared
+    predicted = first.predicted
+    twice = row(ttft_ms=2 * predicted.ttft_ms, tpot_ms=2 * (predicted.tpot_ms or 0))
+    overall = validate_file(runs_file(twice), workers=1).overall
+    assert overall.ttft.median_bias == pytest.approx(-0.5)
+    assert overall.tpot.mean_ape == pytest.approx(0.5)
+
+
+def test_rows_csv_has_one_line_a_simulated_run(
+    runs_file: RunsFile, row: Row, tmp_path: Path
+) -> None:
+    rows = [row(case="b"), row(case="a", output_tokens=1, tpot_ms=""), row(case="c", gpu="abacus")]
+    validation = validate_file(runs_file(*rows), workers=1)
+    validation.write_rows(tmp_path / "rows.csv")
+    with (tmp_path / "rows.csv").open(encoding="utf-8") as file:
+        table = list(csv.DictReader(file))
+    assert list(table[0]) == [
+        *("case", "predicted_ttft_ms", "predicted_tpot_ms", "ttft_ms", "tpot_ms"),
+        "seconds_to_simulate",
+    ]
+    assert [line["case"] for line in table] == ["b", "a"]
+    assert float(table[0]["ttft_ms"]) == 10
+    assert table[1]["predicted_tpot_ms"] == table[1]["tpot_ms"] == ""
+    assert float(table[1]["seconds_to_simulate"]) > 0
+
+
+def test_the_tables_name_every_group_and_count_the_refused(runs_file: RunsFile, row: Row) -> None:
+    rows = [row(), row(case="x", gpu="abacus"), row(case="y", gpu="abacus", suspect=1)]
+    tables = {table.title: table for table in error_tables(validate_file(runs_file(*rows)))}
+    assert tables["All rows"].rows[0][:2] == ("all", "1")
+    assert tables["By GPU"].rows[0][0] == "h100_sxm"
+    assert tables["Refused"].rows[0][1:] == ("2", "x")
+    assert all(len(line) == len(table.columns) for table in tables.values() for line in table.rows)
+
+
+def test_processes_and_one_after_the_other_give_the_same_and_tell_how_far_they_are(
+    runs_file: RunsFile, row: Row, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool_module, "FEWEST_FOR_A_POOL", 2)
+    runs = read_runs(runs_file(row(case="a"), row(case="b", concurrency=5), row(gpu="abacus")))
+    told: list[tuple[int, int]] = []
+    apart = predict_all(runs, "mean", workers=2, progress=lambda *done: told.append(done))
+    serial = predict_all(runs, "mean", workers=1)
+    assert told == [(1, 3), (2, 3), (3, 3)]
+    for one, other in zip(apart, serial, strict=True):
+        assert type(one) is type(other)
+        assert getattr(one, "ttft_ms", None) == getattr(other, "ttft_ms", None)
+        assert getattr(one, "reason", None) == getattr(other, "reason", None)
+
+
+def test_where_no_process_can_be_had_the_rows_are_done_one_by_one(
+    runs_file: RunsFile, row: Row, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError("no semaphores here")
+
+    monkeypatch.setattr(pool_module, "FEWEST_FOR_A_POOL", 1)
+    monkeypatch.setattr(pool_module, "ProcessPoolExecutor", refuse)
+    assert validate_file(runs_file(row())).rows == 1
