@@ -1,6 +1,7 @@
 """Predict measured serving runs and say by how much the predictions are off."""
 
 from calibration.validate.errors import ErrorStats, GroupErrors
+from calibration.validate.files import write_files
 from calibration.validate.replay import Prediction, Refusal
 from calibration.validate.runs import MeasuredRun, read_runs
 from calibration.validate.tables import ErrorTable, error_tables
@@ -18,4 +19,5 @@ __all__ = [
     "error_tables",
     "read_runs",
     "validate_file",
+    "write_files",
 ]

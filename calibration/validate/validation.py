@@ -1,14 +1,11 @@
 """A whole table of measured runs against the simulator: `validate_file` is the door."""
 
-import csv
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from calibration.validate.errors import (
     CONCURRENCY_BANDS,
-    ErrorStats,
     GroupErrors,
     concurrency_band,
     error_stats,
@@ -17,15 +14,6 @@ from calibration.validate.errors import (
 from calibration.validate.pool import predict_all
 from calibration.validate.replay import Prediction, Refusal, Statistic
 from calibration.validate.runs import MeasuredRun, read_runs
-
-ROW_COLUMNS: Final = (
-    "case",
-    "predicted_ttft_ms",
-    "predicted_tpot_ms",
-    "ttft_ms",
-    "tpot_ms",
-    "seconds_to_simulate",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,17 +105,6 @@ class Validation:
             "suspect": self.suspect.to_json(),
         }
 
-    def write_rows(self, path: Path) -> None:
-        """Write `rows.csv`: every simulated run with its prediction, in ms."""
-        with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(ROW_COLUMNS)
-            for row in self.compared:
-                run, predicted = row.run, row.predicted
-                figures = (predicted.ttft_ms, predicted.tpot_ms, run.ttft_ms, run.tpot_ms)
-                cells = ["" if value is None else f"{value:.6g}" for value in figures]
-                writer.writerow([run.case, *cells, f"{predicted.seconds_to_simulate:.4f}"])
-
 
 def group_errors(rows: Iterable[Compared]) -> GroupErrors:
     """Summarise the errors of some rows."""
@@ -158,6 +135,3 @@ def validate_file(
         compared=tuple(Compared(run, got) for run, got in pairs if isinstance(got, Prediction)),
         refused=tuple(got for _, got in pairs if isinstance(got, Refusal)),
     )
-
-
-__all__ = ["Compared", "ErrorStats", "Validation", "group_errors", "validate_file"]

@@ -34,8 +34,8 @@ def test_one_user_gets_the_time_of_a_hand_made_decode(a_run: Callable[..., Measu
     assert isinstance(result, Prediction)
     # The floor: 7.5e9 weights (all but the input embedding) in bf16 over 3.35 TB/s.
     floor_ms = 7.505e9 * 2 / 3.35e12 * 1e3
-    # Universal roofline by hand: 32 layers x (4 GEMMs x 4 us + 8 us attention + 20 us) and 4 us for
-    # the head, weights at 80 % of the bandwidth, and 0.13 MB of KV a token times about 945 tokens.
+    # Universal roofline by hand: 32 layers x (4 GEMMs x 4 us + 8 us attention + 20 us), 4 us for
+    # the head; weights at 80 % of the bandwidth, and 0.13 MB of KV a token times about 945 tokens.
     weights_ms, fixed_ms = floor_ms / 0.8, 32 * (4 * 4 + 8 + 20) / 1e3 + 0.004
     kv_ms = 945 * 2 * 32 * 8 * 128 * 2 / (0.8 * 3.35e12) * 1e3
     assert result.tpot_ms == pytest.approx(weights_ms + fixed_ms + kv_ms, rel=0.01)
@@ -78,7 +78,7 @@ def test_the_kv_cache_has_the_engines_default_precision(
         ({"weights": "int4"}, "weights in int4 are not counted yet"),
         ({"expert_parallel": 8}, "expert_parallel 8 is not simulated yet"),
         ({"attention_data_parallel": 2}, "attention_data_parallel 2 is not simulated yet"),
-        ({"tensor_parallel": 3}, "cannot be split over 3 GPUs"),
+        ({"tensor_parallel": 3}, "tensor_parallel: 3 GPUs cannot"),
         ({"tensor_parallel": 16}, "tensor_parallel"),
         ({"model": "llama-3.1-70b"}, "needs .* GB per GPU"),
         ({"input_tokens": 200_000}, "longer than the KV pool or the context"),

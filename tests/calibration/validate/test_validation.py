@@ -1,4 +1,3 @@
-import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -59,24 +58,6 @@ def test_errors_are_fractions_of_the_measurement(runs_file: RunsFile, row: Row) 
     overall = validate_file(runs_file(twice), workers=1).overall
     assert overall.ttft.median_bias == pytest.approx(-0.5)
     assert overall.tpot.mean_ape == pytest.approx(0.5)
-
-
-def test_rows_csv_has_one_line_a_simulated_run(
-    runs_file: RunsFile, row: Row, tmp_path: Path
-) -> None:
-    rows = [row(case="b"), row(case="a", output_tokens=1, tpot_ms=""), row(case="c", gpu="abacus")]
-    validation = validate_file(runs_file(*rows), workers=1)
-    validation.write_rows(tmp_path / "rows.csv")
-    with (tmp_path / "rows.csv").open(encoding="utf-8") as file:
-        table = list(csv.DictReader(file))
-    assert list(table[0]) == [
-        *("case", "predicted_ttft_ms", "predicted_tpot_ms", "ttft_ms", "tpot_ms"),
-        "seconds_to_simulate",
-    ]
-    assert [line["case"] for line in table] == ["b", "a"]
-    assert float(table[0]["ttft_ms"]) == 10
-    assert table[1]["predicted_tpot_ms"] == table[1]["tpot_ms"] == ""
-    assert float(table[1]["seconds_to_simulate"]) > 0
 
 
 def test_the_tables_name_every_group_and_count_the_refused(runs_file: RunsFile, row: Row) -> None:
