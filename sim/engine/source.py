@@ -34,7 +34,11 @@ class ClosedLoop:
     def _wait(self, delay_s: float) -> None:
         timeout = simpy.Timeout(self._env, delay_s)
         if timeout.callbacks is not None:
-            timeout.callbacks.append(self._flush)
+            timeout.callbacks.append(self._let_passes_end if delay_s else self._flush)
+
+    def _let_passes_end(self, _: simpy.Event) -> None:
+        """Queue behind the passes that end at this instant: who arrives then waits."""
+        self._wait(0.0)
 
     def _flush(self, _: simpy.Event) -> None:
         """Submit for all who are ready: those of one instant in the order of their numbers."""

@@ -127,9 +127,9 @@ class Server:
         prompt = head.to_compute > 0
         everybody = sum(job.positions() for job in [*self.batch, head])
         phase, _ = head.where()
-        slots = (
-            min(head.to_compute, budget) if prompt or not phase else head.kv() + phase.slots_extra
-        )
+        slots: float = min(head.to_compute, budget)
+        if phase and not prompt:
+            slots = head.kv() + phase.slots_extra
         return (
             len(self.batch) < limits.max_sequences
             and budget >= (1 if prompt else max(1, head.positions()))
@@ -213,7 +213,7 @@ def serve(
 ) -> list[Job]:
     """Return every request of the traffic, served to the end, in order of rows."""
     servers = [Server(strategy, cost, limits) for _ in range(limits.replicas)]
-    source, jobs, turn = Source(traffic), list[Job](), 0
+    source, jobs = Source(traffic), list[Job]()
     while (now := min(source.next_s(), *(server.ends_s for server in servers))) < inf:
         for server in servers:
             if server.ends_s == now:
@@ -226,12 +226,11 @@ def serve(
             plan = strategy.plan(*sizes, int(passes[row]))
             job = Job(row, plan, at_s, user, to_compute=plan.prefill_tokens)
             jobs.append(job)
-            server, turn = servers[turn], (turn + 1) % len(servers)  # a rejected one had its turn
-            if fits(job, sum(sizes), limits):
-                server.queue.append(job)
-            else:
-                job.rejected = True
+            job.rejected = not fits(job, sum(sizes), limits)
+            if job.rejected:
                 source.answered(job, now)
+            else:
+                servers[row % len(servers)].queue.append(job)
         if len(jobs) == len(traffic):
             source.ready.clear()
         for server in servers:
