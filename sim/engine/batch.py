@@ -1,8 +1,10 @@
 """The decoding sequences of a replica as a few running sums."""
 
+from collections.abc import Collection
 from heapq import heappop, heappush
 
 from sim.decoding import Phase
+from sim.engine.reach import ReachSums
 from sim.engine.sequence import Sequence
 
 
@@ -26,10 +28,13 @@ class DecodeBatch:
         "pairs",
         "pairs_growth",
         "positions",
+        "reaches",
         "read",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, reaches: Collection[int] = ()) -> None:
+        self.reaches = tuple(ReachSums(tokens) for tokens in reaches)
+        """Sums for the layers that look back only so far."""
         self.members: dict[int, Sequence] = {}
         """By serial, in order of admission."""
         self.ends: list[tuple[int, int, Sequence]] = []
@@ -46,6 +51,8 @@ class DecodeBatch:
         sequence.joined = passes
         self.members[sequence.serial] = sequence
         self._add(phase, sequence.kv)
+        for reach in self.reaches:
+            reach.join(sequence, phase, passes)
         end = passes + phase.passes - sequence.done
         heappush(self.ends, (end, sequence.serial, sequence))
 
@@ -62,6 +69,8 @@ class DecodeBatch:
     def leave(self, sequence: Sequence, phase: Phase, passes: int) -> None:
         """Take a sequence out; the rounding that it leaves behind goes with the last one."""
         del self.members[sequence.serial]
+        for reach in self.reaches:
+            reach.leave(sequence, phase, passes)
         if not self.members:
             self._clear()
             self.ends.clear()
@@ -82,13 +91,35 @@ class DecodeBatch:
         self.read += grown
         self.held += grown
         self.pairs += self.pairs_growth * passes
+        for reach in self.reaches:
+            reach.advance(passes)
+
+    def cross(self, passes: int) -> None:
+        """Cap the sequences that have crossed a reach."""
+        for reach in self.reaches:
+            reach.cross(self.members, passes)
 
     def recount(self, passes: int) -> None:
         """Make the sums anew from the members, as the pass-by-pass mode does."""
         self._clear()
+        for reach in self.reaches:
+            reach.clear()
         for sequence in self.members.values():
             if sequence.phase is not None:
                 self._add(sequence.phase, sequence.kv_at(passes))
+                for reach in self.reaches:
+                    reach.add(sequence, sequence.phase, passes, 1)
+
+    def next_breakpoint(self) -> int:
+        """Pass count at which the first phase ends or the first sequence crosses a reach."""
+        first = self.next_end()
+        for reach in self.reaches:
+            first = min(first, reach.next_crossing())
+        return first
+
+    def capped(self) -> tuple[tuple[float, float], ...]:
+        """(KV tokens read, pairs) of the coming pass in the layers of each reach."""
+        return tuple((reach.read, reach.pairs) for reach in self.reaches)
 
     def next_end(self) -> int:
         """Pass count at which the first phase ends."""

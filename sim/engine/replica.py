@@ -90,6 +90,8 @@ class Replica(ReplicaState):
         batch.advance(self._ahead)
         if self.prefilling:
             self._advance_prompts(now)
+        if batch.reaches:
+            batch.cross(passes)
         ends = batch.ends
         while ends and ends[0][0] <= passes:
             ended = batch.pop_ended(passes)
@@ -117,7 +119,7 @@ class Replica(ReplicaState):
         else:
             self.pricer.decode(batch, leap)
             if self.leaping and not preempted:
-                ahead = min(batch.next_end() - self.passes, leap.limit)
+                ahead = min(batch.next_breakpoint() - self.passes, leap.limit)
                 ahead = self.pool.passes_that_fit(batch, self.passes, ahead)
         duration_s = leap.after(ahead)
         self._open = False
