@@ -1,15 +1,15 @@
 """How the model is laid out over GPUs: the `deployment` part of a scenario."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from annotated_types import Ge, Gt, Le
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-Precision = Literal["bf16", "fp8"]
-"""Precision of weights or KV. More formats come with the catalog of quantised checkpoints."""
-BYTES_PER_ELEMENT: dict[Precision, float] = {"bf16": 2.0, "fp8": 1.0}
+from sim.precision import Precision
 
-Width = Annotated[int, Ge(1), Le(8)]
+Width = Annotated[int, Ge(1), Le(64)]
+MOST_GPUS = 64
+"""GPUs of one replica, at most."""
 
 
 class Deployment(BaseModel):
@@ -19,12 +19,22 @@ class Deployment(BaseModel):
 
     tensor_parallel: Width = 1
     """GPUs that share each layer of one replica."""
-    pipeline_parallel: Annotated[int, Ge(1), Le(1)] = 1
-    expert_parallel: Annotated[int, Ge(1), Le(1)] = 1
-    attention_data_parallel: Annotated[int, Ge(1), Le(1)] = 1
+    pipeline_parallel: Width = 1
+    """Stages that hold consecutive layers; a batch goes through them in microbatches."""
+    expert_parallel: Width = 1
+    """GPUs over which the experts are spread; 1: each expert is split like a dense layer."""
+    attention_data_parallel: Width = 1
+    """Groups of `tensor_parallel` GPUs that each attend to their own sequences."""
     replicas: Annotated[int, Ge(1), Le(4096)] = 1
-    weights: Precision = "bf16"
+    weights: Precision | Literal["checkpoint"] = "bf16"
+    """Format of the weights; `checkpoint`: as published, part by part."""
+    compute: Precision | None = None
+    """Format that matrices are multiplied in, where the GPU has it; None: that of the weights."""
     kv_precision: Precision = "bf16"
+    checkpoint_gb: Annotated[float, Gt(0), Field(allow_inf_nan=False)] | None = None
+    """Size of all weights as you measured it, GB (1e9 bytes); replaces the count in memory."""
+    expert_skew: Annotated[float, Ge(0), Le(3)] = 0.0
+    """Popularity of the experts: 0 all alike, else expert i gets a share of i^-skew."""
     max_sequences: Annotated[int, Ge(1), Le(65536)] = 256
     """Most requests that run at once on one replica."""
     max_batched_tokens: Annotated[int, Ge(1), Le(1 << 20)] = 8192
@@ -35,6 +45,20 @@ class Deployment(BaseModel):
     """Size of the KV pool in blocks, where it is known; replaces the memory calculation."""
     block_tokens: Annotated[int, Ge(1), Le(1024)] = 16
     """Tokens in one KV block."""
+
+    @model_validator(mode="after")
+    def _the_widths_go_together(self) -> Self:
+        stage = self.tensor_parallel * self.attention_data_parallel
+        if stage % self.expert_parallel:
+            msg = (
+                f"spreads experts over {self.expert_parallel} GPUs, but a stage has {stage}"
+                " (tensor_parallel x attention_data_parallel): `expert_parallel` should divide it"
+            )
+            raise ValueError(msg)
+        if self.gpus_per_replica > MOST_GPUS:
+            msg = f"has {self.gpus_per_replica} GPUs in one replica, more than {MOST_GPUS}"
+            raise ValueError(msg)
+        return self
 
     @property
     def gpus_per_replica(self) -> int:

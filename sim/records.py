@@ -114,6 +114,8 @@ class Leaps:
     prefill_s: FloatArray
     draft_s: FloatArray
     """Time of the drafter inside the leap."""
+    capped: tuple[tuple[FloatArray, FloatArray], ...] = ()
+    """KV tokens read and pairs in layers that look back only so far, by reach, nearest first."""
 
     @property
     def duration_s(self) -> FloatArray:

@@ -1,6 +1,7 @@
 """From counted work to seconds: operations, passes, collectives, memory, and the ridge."""
 
-from sim.cost.forward_pass import NO_LIMIT, ForwardPass, PassLoad
+from sim.cost.forward_pass import NO_LIMIT, ForwardPass, PassLoad, Reads
+from sim.cost.kv_shape import KvShape
 from sim.cost.memory import MemoryPlan, plan_memory
 from sim.cost.operation import Bound, Operation
 from sim.cost.ridge import ridge_tokens_per_pass
@@ -10,9 +11,11 @@ __all__ = [
     "NO_LIMIT",
     "Bound",
     "ForwardPass",
+    "KvShape",
     "MemoryPlan",
     "Operation",
     "PassLoad",
+    "Reads",
     "Usage",
     "plan_memory",
     "ridge_tokens_per_pass",

@@ -2,78 +2,142 @@
 
 from dataclasses import dataclass
 
+from sim.cost.layout import Layout
 from sim.cost.operation import Operation
-from sim.cost.work import attention_flop, kv_read_bytes, rank_shape
-from sim.deployment import BYTES_PER_ELEMENT, Deployment
 from sim.hardware import FittedProfile, GpuProfile
-from sim.model import Model
+from sim.model import GroupedQuery, Latent, Model
+from sim.precision import BYTES_PER_WEIGHT, Precision
+
+INDEXER_BYTES = 1.0
+"""Engines keep the indexer's keys in FP8 whatever the precision of the cache."""
 
 
 @dataclass(frozen=True, slots=True)
-class AttentionRates:
-    """Seconds of all layers of one rank: fixed, per KV token read, per query x key pair."""
+class Attention:
+    """One kind of attention layer on one rank: what a token and a pair cost, all `count` layers."""
 
+    name: str
+    count: int
+    reach: int | None
+    """How far a query looks back, in tokens; None: all the way."""
+    token_bytes: float
+    """KV read per token of context, one layer."""
+    decode_pair_flop: float
+    """FLOP per query x key pair, one layer: 2 heads (d_qk + d_v); latent widths where absorbed."""
+    prefill_pair_flop: float
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Seconds of all layers of one kind: fixed, per KV token read, per query x key pair."""
+
+    kind: Attention
     fixed_s: float
     token_s: float
     pair_s: float
+    pair_flop: float
+    peak_flop_per_s: float
 
     def seconds(self, context_tokens: float, pairs: float) -> float:
         """Return fixed + max(KV bytes, FLOP), s."""
         memory_s, compute_s = self.token_s * context_tokens, self.pair_s * pairs
         return self.fixed_s + (memory_s if memory_s >= compute_s else compute_s)  # noqa: FURB136  # hot
 
+    def operation(self, context_tokens: float, pairs: float, stage: str) -> Operation:
+        """Return the kind as one line of a pass."""
+        count = self.kind.count
+        return Operation(
+            name=f"{stage} {self.kind.name}",
+            count=count,
+            seconds=self.seconds(context_tokens, pairs) / count,
+            flop=self.pair_flop * pairs,
+            bytes_moved=self.kind.token_bytes * context_tokens,
+            fixed_s=self.fixed_s / count,
+            memory_s=self.token_s * context_tokens / count,
+            compute_s=self.pair_s * pairs / count,
+            peak_flop_per_s=self.peak_flop_per_s,
+        )
+
+
+def attention_kinds(model: Model, layout: Layout, kv: Precision) -> tuple[Attention, ...]:
+    """Return the kinds of attention of a model, like layers together."""
+    counts: dict[GroupedQuery | Latent, int] = {}
+    for mixer, count in model.attention_groups():
+        counts[mixer] = counts.get(mixer, 0) + count
+    kinds: list[Attention] = []
+    for mixer, count in counts.items():
+        if isinstance(mixer, GroupedQuery):
+            kinds.append(_grouped_query(mixer, count, layout, BYTES_PER_WEIGHT[kv]))
+        else:
+            kinds += _latent(mixer, count, layout, BYTES_PER_WEIGHT[kv])
+    return tuple(kinds)
+
+
+def _grouped_query(
+    mixer: GroupedQuery, count: int, layout: Layout, kv_bytes: float
+) -> Attention:
+    width = mixer.head_dim + mixer.value_dim
+    flop = 2.0 * layout.heads(mixer.heads) * width
+    window = mixer.window_tokens
+    return Attention(
+        name="windowed attention" if window else "attention",
+        count=count,
+        # a fixed chunk is half full on average
+        reach=window // 2 if window and mixer.chunked else window,
+        token_bytes=layout.kv_heads(mixer.kv_heads) * width * kv_bytes,
+        decode_pair_flop=flop,
+        prefill_pair_flop=flop,
+    )
+
+
+def _latent(mixer: Latent, count: int, layout: Layout, kv_bytes: float) -> list[Attention]:
+    """Every rank reads the whole latent; sparse attention adds an indexer that sees all tokens."""
+    heads, cached = layout.heads(mixer.heads), mixer.kv_rank + mixer.rope_dim
+    kinds = [
+        Attention(
+            name="sparse latent attention" if mixer.top_k_tokens else "latent attention",
+            count=count,
+            reach=mixer.top_k_tokens,
+            token_bytes=cached * kv_bytes,
+            decode_pair_flop=2.0 * heads * (cached + mixer.kv_rank),
+            prefill_pair_flop=2.0 * heads * (mixer.nope_dim + mixer.rope_dim + mixer.value_dim),
+        )
+    ]
+    if mixer.top_k_tokens and mixer.indexer_heads:
+        flop = 2.0 * mixer.indexer_heads * mixer.indexer_dim
+        token_bytes = mixer.indexer_dim * INDEXER_BYTES
+        kinds.append(Attention("indexer", count, None, token_bytes, flop, flop))
+    return kinds
+
 
 def decode_rates(
-    model: Model, gpu: GpuProfile, fitted: FittedProfile, deployment: Deployment
-) -> AttentionRates:
+    kind: Attention, gpu: GpuProfile, fitted: FittedProfile, kv: Precision
+) -> Rates:
     """Few queries against a long cache: bound by the KV read, unless many queries share it."""
-    fit = fitted.decode_attention[deployment.kv_precision]
-    rank = rank_shape(model, deployment.tensor_parallel)
-    kv_bytes = BYTES_PER_ELEMENT[deployment.kv_precision]
-    token_bytes = kv_read_bytes(model, rank.kv_heads, 1.0, kv_bytes)
+    fit = fitted.decode_attention.get(kv) or fitted.decode_attention["bf16"]
     bandwidth = fit.bandwidth_efficiency * gpu.memory_bandwidth_bytes_per_s.value
-    flop_per_s = fit.flop_efficiency * gpu.bf16_dense_flop_per_s.value
-    return AttentionRates(
-        fixed_s=model.layers * fit.fixed_s,
-        token_s=model.layers * token_bytes / bandwidth,
-        pair_s=model.layers * attention_flop(model, rank.heads, 1.0) / flop_per_s,
+    peak = gpu.peak_flop_per_s("bf16") or 0.0
+    return Rates(
+        kind,
+        fixed_s=kind.count * fit.fixed_s,
+        token_s=kind.count * kind.token_bytes / bandwidth,
+        pair_s=kind.count * kind.decode_pair_flop / (fit.flop_efficiency * peak),
+        pair_flop=kind.decode_pair_flop,
+        peak_flop_per_s=peak,
     )
 
 
 def prefill_rates(
-    model: Model, gpu: GpuProfile, fitted: FittedProfile, deployment: Deployment
-) -> AttentionRates:
+    kind: Attention, gpu: GpuProfile, fitted: FittedProfile, kv: Precision
+) -> Rates:
     """A chunk of a prompt against itself and the cache before it: bound by the arithmetic."""
-    fit, decode = fitted.prefill_attention, decode_rates(model, gpu, fitted, deployment)
-    rank = rank_shape(model, deployment.tensor_parallel)
-    flop_per_s = fit.flop_efficiency * gpu.bf16_dense_flop_per_s.value
-    return AttentionRates(
-        fixed_s=model.layers * fit.fixed_s,
-        token_s=decode.token_s,
-        pair_s=model.layers * attention_flop(model, rank.heads, 1.0) / flop_per_s,
-    )
-
-
-def attention_operation(
-    name: str,
-    model: Model,
-    deployment: Deployment,
-    rates: AttentionRates,
-    *,
-    context_tokens: float,
-    pairs: float,
-) -> Operation:
-    """Return the attention of a pass as one line."""
-    rank, layers = rank_shape(model, deployment.tensor_parallel), model.layers
-    return Operation(
-        name=name,
-        count=layers,
-        seconds=rates.seconds(context_tokens, pairs) / layers,
-        flop=attention_flop(model, rank.heads, pairs),
-        bytes_moved=kv_read_bytes(
-            model, rank.kv_heads, context_tokens, BYTES_PER_ELEMENT[deployment.kv_precision]
-        ),
-        fixed_s=rates.fixed_s / layers,
-        memory_s=rates.token_s * context_tokens / layers,
-        compute_s=rates.pair_s * pairs / layers,
+    fit = fitted.prefill_attention
+    peak = gpu.peak_flop_per_s("bf16") or 0.0
+    return Rates(
+        kind,
+        fixed_s=kind.count * fit.fixed_s,
+        token_s=decode_rates(kind, gpu, fitted, kv).token_s,
+        pair_s=kind.count * kind.prefill_pair_flop / (fit.flop_efficiency * peak),
+        pair_flop=kind.prefill_pair_flop,
+        peak_flop_per_s=peak,
     )

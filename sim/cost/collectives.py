@@ -1,10 +1,10 @@
-"""Collectives of tensor parallelism inside one node."""
+"""Collectives inside a node: latency, and bytes over the fitted one-way link."""
 
-from sim.hardware import AllReduceFit
+from sim.hardware import AllReduceFit, CollectiveFit
 
 
 def all_reduce_s(
-    bytes_per_rank: float, ranks: int, *, fit: AllReduceFit, link_bytes_per_s: float
+    tensor_bytes: float, ranks: int, *, fit: AllReduceFit, link_bytes_per_s: float
 ) -> float:
     """Return the time of a ring all-reduce: latency + 2 (n-1)/n bytes / link.
 
@@ -14,5 +14,19 @@ def all_reduce_s(
     if ranks == 1:
         return 0.0
     latency_s = fit.fixed_s + fit.per_extra_rank_s * (ranks - 2)
-    moved = 2 * (ranks - 1) / ranks * bytes_per_rank
+    moved = 2 * (ranks - 1) / ranks * tensor_bytes
+    return latency_s + moved / (fit.bandwidth_efficiency * link_bytes_per_s)
+
+
+def exchange_s(
+    tensor_bytes: float, ranks: int, *, fit: CollectiveFit, link_bytes_per_s: float
+) -> float:
+    """Return the time of an all-to-all, all-gather or reduce-scatter.
+
+    Each rank sends or receives (n-1)/n of `tensor_bytes`, the whole tensor that passes through it.
+    """
+    if ranks == 1:
+        return 0.0
+    latency_s = fit.fixed_s + fit.per_extra_rank_s * (ranks - 2)
+    moved = (ranks - 1) / ranks * tensor_bytes
     return latency_s + moved / (fit.bandwidth_efficiency * link_bytes_per_s)

@@ -1,18 +1,21 @@
 """The time of one pass of the served model over one batch."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from sim.cost.attention import attention_operation, decode_rates, prefill_rates
-from sim.cost.collectives import all_reduce_s
+from sim.cost.attention import Rates, decode_rates, prefill_rates
+from sim.cost.dense import Dense
+from sim.cost.layers import layers_of
+from sim.cost.layout import Layout
 from sim.cost.operation import Operation
-from sim.cost.roofline import smooth_roofline_s
-from sim.cost.work import ACTIVATION_BYTES, Gemm, head_gemm, layer_gemms, small_kernel_bytes
-from sim.deployment import BYTES_PER_ELEMENT, Deployment, Precision
+from sim.deployment import Deployment
 from sim.hardware import EngineProfile, FittedProfile, GpuProfile
 from sim.model import Model
 
 NO_LIMIT = 1 << 60
 _MOST_REMEMBERED = 1 << 18
+Reads = tuple[tuple[float, float], ...]
+"""(KV tokens read, pairs) in the layers of each reach."""
 
 
 class PassLoad(NamedTuple):
@@ -25,14 +28,17 @@ class PassLoad(NamedTuple):
     logit_positions: float
     """Those of them whose logits are needed."""
     context_tokens: float
-    """KV tokens that they read."""
+    """KV tokens that they read in layers that look back all the way."""
     pairs: float
-    """Their query x key pairs."""
+    """Their query x key pairs there."""
     prefill_sequences: int = 0
     prefill_tokens: int = 0
     prefill_context_tokens: float = 0.0
     """KV tokens that the prompt chunks read, their own included."""
     prefill_pairs: float = 0.0
+    capped: Reads = ()
+    """The same in layers that look back only so far, in the order of `ForwardPass.reaches`."""
+    prefill_capped: Reads = ()
 
 
 class ForwardPass:
@@ -50,24 +56,27 @@ class ForwardPass:
         deployment: Deployment,
     ) -> None:
         self.model, self.gpu, self.fitted, self.engine = model, gpu, fitted, engine
-        self.deployment, self.ranks = deployment, deployment.tensor_parallel
-        native = gpu.peak_flop_per_s(deployment.weights) is not None
-        self.compute_precision: Precision = deployment.weights if native else "bf16"
-        """A GPU without the format multiplies in bf16 and saves bytes only (weight-only
-        quantisation).
-        """
-        self.gemms = layer_gemms(
-            model,
-            self.ranks,
-            BYTES_PER_ELEMENT[deployment.weights],
-            BYTES_PER_ELEMENT[self.compute_precision],
+        self.deployment, self.layout = deployment, Layout.of(deployment)
+        self.layers = layers_of(model, gpu, deployment)
+        self.dense = Dense(
+            model, gpu, fitted, self.layout, self.layers, deployment.expert_skew
         )
-        self.head = head_gemm(model, self.ranks)
-        self.decode_rates = decode_rates(model, gpu, fitted, deployment)
-        self.prefill_rates = prefill_rates(model, gpu, fitted, deployment)
+        kinds, kv = self.layers.attention, deployment.kv_precision
+        self.reaches = tuple(sorted({kind.reach for kind in kinds if kind.reach is not None}))
+        """Distances beyond which some layers do not look back, tokens."""
+        self.decode_rates = tuple(decode_rates(kind, gpu, fitted, kv) for kind in kinds)
+        self.prefill_rates = tuple(prefill_rates(kind, gpu, fitted, kv) for kind in kinds)
+        self._decode = [(self._index(rates), rates) for rates in self.decode_rates]
+        self._prefill = [(self._index(rates), rates) for rates in self.prefill_rates]
+        self._lanes, self._stateful = self.layout.lanes, bool(self.layers.recurrent)
         self.host_pass_s = engine.host_s_per_pass
         self.host_sequence_s = engine.host_s_per_sequence
-        self._by_size: dict[tuple[int, float], float] = {}
+        self._by_size: dict[tuple[int, float, int], float] = {}
+
+    def _index(self, rates: Rates) -> int:
+        """Place of the kind's reach in `reaches`; -1 where it looks back all the way."""
+        reach = rates.kind.reach
+        return -1 if reach is None else self.reaches.index(reach)
 
     def pass_s(self, load: PassLoad) -> float:
         """Return the time of one pass, s."""
@@ -84,149 +93,142 @@ class ForwardPass:
         prefill_tokens: int = 0,
         prefill_context_tokens: float = 0.0,
         prefill_pairs: float = 0.0,
+        capped: Reads = (),
+        prefill_capped: Reads = (),
     ) -> float:
         """Return the time of a pass with the fields of a `PassLoad`, s: the inner call."""
-        key = (positions + prefill_tokens, logit_positions + prefill_sequences)
-        total = self._by_size.get(key)
-        if total is None:
-            total = self._remember(key)
-        total += self.host_pass_s + self.host_sequence_s * (sequences + prefill_sequences)
+        tokens, logits = positions + prefill_tokens, logit_positions + prefill_sequences
+        count = sequences + prefill_sequences
+        total = self.host_pass_s + self.host_sequence_s * count
+        if self._lanes > 1:
+            tokens, logits, decode, prefill = self._of_one_lane(
+                sequences, positions, logits, prefill_sequences, prefill_tokens
+            )
+        else:
+            decode = prefill = 1.0
+        key = (tokens, logits, count if self._stateful else 0)
+        known = self._by_size.get(key)
+        total += self._remember(key) if known is None else known
         if sequences:
-            total += self.decode_rates.seconds(context_tokens, pairs)
+            for index, rates in self._decode:
+                if index < 0:
+                    total += rates.seconds(context_tokens * decode, pairs * decode)
+                else:
+                    read, made = capped[index]
+                    total += rates.seconds(read * decode, made * decode)
         if prefill_tokens:
-            total += self.prefill_rates.seconds(prefill_context_tokens, prefill_pairs)
+            for index, rates in self._prefill:
+                if index < 0:
+                    total += rates.seconds(prefill_context_tokens * prefill, prefill_pairs * prefill)
+                else:
+                    read, made = prefill_capped[index]
+                    total += rates.seconds(read * prefill, made * prefill)
         return total
 
+    def _of_one_lane(
+        self, sequences: int, positions: int, logits: float, prompts: int, prompt_tokens: int
+    ) -> tuple[int, float, float, float]:
+        """Return the tokens and logits of the fullest lane, and its share of decode and prefill.
+
+        Sequences are spread over attention-data groups and pipeline microbatches; one sequence is
+        never split, so a lane holds at least one of those there are.
+        """
+        decode = 1.0 / max(1, min(self._lanes, sequences))
+        prefill = 1.0 / max(1, min(self._lanes, prompts))
+        tokens = -(-positions // max(1, min(self._lanes, sequences)))
+        tokens += -(-prompt_tokens // max(1, min(self._lanes, prompts)))
+        lanes = max(1, min(self._lanes, sequences + prompts))
+        return tokens, logits / lanes, decode, prefill
+
     def slope(
-        self, context_tokens: float, pairs: float, context_growth: float, pairs_growth: float
+        self, growths: Iterable[tuple[float, float, float, float]], sequences: int
     ) -> tuple[float, int]:
         """Return how much longer each decode pass is than the one before, and for how many.
 
-        Each reads `context_growth` more KV tokens and makes `pairs_growth` more pairs. The
-        line ends where attention turns from memory-bound to compute-bound or back.
+        `growths` holds, first for layers that look back all the way, then for each reach: KV tokens
+        read, pairs, and by how much both grow. The line ends where attention of one kind turns from
+        memory-bound to compute-bound or back.
         """
-        token_s, pair_s = self.decode_rates.token_s, self.decode_rates.pair_s
-        lead_s = token_s * context_tokens - pair_s * pairs
-        memory_slope, compute_slope = token_s * context_growth, pair_s * pairs_growth
-        if lead_s > 0.0 or (lead_s == 0.0 and memory_slope >= compute_slope):
-            if compute_slope <= memory_slope:
-                return memory_slope, NO_LIMIT
-            return memory_slope, _passes_before(lead_s, compute_slope - memory_slope)
-        if memory_slope <= compute_slope:
-            return compute_slope, NO_LIMIT
-        return compute_slope, _passes_before(-lead_s, memory_slope - compute_slope)
+        share = 1.0 / min(self._lanes, sequences) if self._lanes > 1 else 1.0
+        grown = tuple(growths)
+        total, limit = 0.0, NO_LIMIT
+        for index, rates in self._decode:
+            read, pairs, read_growth, pairs_growth = grown[index + 1]
+            lead_s = rates.token_s * read - rates.pair_s * pairs
+            slope, rival = rates.token_s * read_growth, rates.pair_s * pairs_growth
+            if lead_s < 0.0 or (lead_s == 0.0 and slope < rival):
+                lead_s, slope, rival = -lead_s, rival, slope
+            total += slope
+            if rival > slope:
+                limit = min(limit, _passes_before(lead_s, rival - slope))
+        return total * share, limit
+
+    def even_load(self, sequences: int, context_tokens: float, queries: int = 1) -> PassLoad:
+        """Return a decode pass of like sequences, `queries` positions each over that context."""
+        positions = sequences * queries
+
+        def within(reach: float) -> tuple[float, float]:
+            read = min(context_tokens, reach)
+            return sequences * read, positions * read
+
+        full = within(context_tokens)
+        return PassLoad(
+            sequences, positions, positions, *full, capped=tuple(map(within, self.reaches))
+        )
+
+    def even_prompt(self, tokens: int) -> PassLoad:
+        """Return the pass that computes one prompt of `tokens` whole."""
+
+        def within(reach: int) -> tuple[float, float]:
+            growing = min(tokens, reach)
+            pairs = growing * (growing + 1) / 2 + (tokens - growing) * reach
+            return float(tokens), pairs
+
+        return PassLoad(
+            *(0, 0, 0.0, 0.0, 0.0, 1, tokens, *within(tokens)),
+            prefill_capped=tuple(map(within, self.reaches)),
+        )
 
     def operations(self, load: PassLoad) -> tuple[Operation, ...]:
         """Return the pass operation by operation; their seconds add up to `pass_s`."""
-        operations = [
-            *self.dense_operations(load.positions + load.prefill_tokens),
-            *self.logits_operations(load.logit_positions + load.prefill_sequences),
-        ]
+        tokens = load.positions + load.prefill_tokens
+        logits = load.logit_positions + load.prefill_sequences
+        count, decode, prefill = load.sequences + load.prefill_sequences, 1.0, 1.0
+        if self._lanes > 1:
+            tokens, logits, decode, prefill = self._of_one_lane(
+                load.sequences, load.positions, logits, load.prefill_sequences, load.prefill_tokens
+            )
+        found = self.dense.operations(tokens, count) + self.dense.logits(logits)
         if load.sequences:
-            operations.append(
-                attention_operation(
-                    "decode attention",
-                    self.model,
-                    self.deployment,
-                    self.decode_rates,
-                    context_tokens=load.context_tokens,
-                    pairs=load.pairs,
-                )
-            )
+            reads = ((load.context_tokens, load.pairs), *load.capped)
+            for index, rates in self._decode:
+                read, made = reads[index + 1]
+                found.append(rates.operation(read * decode, made * decode, "decode"))
         if load.prefill_tokens:
-            operations.append(
-                attention_operation(
-                    "prefill attention",
-                    self.model,
-                    self.deployment,
-                    self.prefill_rates,
-                    context_tokens=load.prefill_context_tokens,
-                    pairs=load.prefill_pairs,
-                )
-            )
-        host_s = self.host_s(load.sequences + load.prefill_sequences)
+            reads = ((load.prefill_context_tokens, load.prefill_pairs), *load.prefill_capped)
+            for index, rates in self._prefill:
+                read, made = reads[index + 1]
+                found.append(rates.operation(read * prefill, made * prefill, "prefill"))
+        host_s = self.host_s(count)
         if host_s:
-            operations.append(Operation("host", 1, host_s, kind="host"))
-        return tuple(operations)
+            found.append(Operation("host", 1, host_s, kind="host"))
+        return tuple(found)
 
     def host_s(self, sequences: int) -> float:
         """Return the engine's own time per pass, s."""
         return self.host_pass_s + self.host_sequence_s * sequences
 
-    def _remember(self, key: tuple[int, float]) -> float:
-        """Return the time of all that depends only on the tokens and logits in the pass, s."""
-        tokens, logit_positions = key
-        operations = self.dense_operations(tokens) + self.logits_operations(logit_positions)
+    def _remember(self, key: tuple[int, float, int]) -> float:
+        """Return the time of all that depends only on the size of the pass, s."""
+        tokens, logits, sequences = key
+        operations = self.dense.operations(tokens, sequences) + self.dense.logits(logits)
         known = sum(operation.total_s for operation in operations)
-        if len(self._by_size) < _MOST_REMEMBERED:
+        if len(self._by_size) < _MOST_REMEMBERED:  # fractional positions hardly repeat
             self._by_size[key] = known
         return known
 
-    def dense_operations(self, tokens: int) -> list[Operation]:
-        """GEMMs, small kernels and all-reduces of all layers."""
-        if not tokens:
-            return []
-        layers = self.model.layers
-        operations = [
-            self._gemm(gemm, tokens, layers, self.compute_precision) for gemm in self.gemms
-        ]
-        operations.append(self._small_kernels(tokens))
-        if (
-            self.ranks > 1
-        ):  # after attention and after the MLP of each layer, and after the embedding
-            tensor_bytes = tokens * self.model.hidden_size * ACTIVATION_BYTES
-            operations.append(self._all_reduce(2 * layers + 1, tensor_bytes))
-        return operations
-
-    def logits_operations(self, positions: float) -> list[Operation]:
-        """LM head, in bf16."""
-        return [self._gemm(self.head, positions, 1, "bf16")] if positions else []
-
-    def _gemm(self, gemm: Gemm, tokens: float, count: int, precision: Precision) -> Operation:
-        work, fit = gemm.work(tokens), self.fitted.gemm[precision]
-        flop_per_s = fit.flop_efficiency * (self.gpu.peak_flop_per_s(precision) or 0.0)
-        bytes_per_s = fit.bandwidth_efficiency * self.gpu.memory_bandwidth_bytes_per_s.value
-        return Operation(
-            gemm.name,
-            count,
-            smooth_roofline_s(
-                flop=work.flop,
-                bytes_moved=work.bytes_moved,
-                flop_per_s=flop_per_s,
-                bytes_per_s=bytes_per_s,
-                fixed_s=fit.fixed_s,
-                p=fit.p,
-            ),
-            flop=work.flop,
-            bytes_moved=work.bytes_moved,
-            fixed_s=fit.fixed_s,
-            memory_s=work.bytes_moved / bytes_per_s,
-            compute_s=work.flop / flop_per_s,
-        )
-
-    def _small_kernels(self, tokens: int) -> Operation:
-        """Norms, rotary embedding, activation: the overhead, or the bytes if longer."""
-        moved = small_kernel_bytes(self.model, self.ranks, tokens)
-        efficiency = self.fitted.gemm[self.compute_precision].bandwidth_efficiency
-        memory_s = moved / (efficiency * self.gpu.memory_bandwidth_bytes_per_s.value)
-        overhead_s = self.fitted.layer_overhead_s
-        return Operation(
-            "small kernels",
-            self.model.layers,
-            max(overhead_s, memory_s),
-            bytes_moved=moved,
-            fixed_s=overhead_s,
-            memory_s=memory_s,
-        )
-
-    def _all_reduce(self, count: int, tensor_bytes: float) -> Operation:
-        link = self.gpu.link_one_way_bytes_per_s.value
-        fit = self.fitted.all_reduce
-        seconds = all_reduce_s(tensor_bytes, self.ranks, fit=fit, link_bytes_per_s=link)
-        return Operation("all-reduce", count, seconds, bytes_moved=tensor_bytes, kind="collective")
-
 
 def _passes_before(lead_s: float, closing_s: float) -> int:
-    """Return how many passes start before a lead that shrinks by `closing_s` a pass is used up."""
+    """Return how many passes start before a lead that shrinks by `closing_s` is used up."""
     passes = lead_s / closing_s
     return 1 + int(passes) if passes < NO_LIMIT else NO_LIMIT

@@ -1,13 +1,24 @@
 """What fits on a GPU: weights, reserve, and what is left for the KV pool."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from math import floor
+from math import ceil, floor
 
-from sim.cost.work import ACTIVATION_BYTES, head_gemm, layer_gemms, rank_shape
-from sim.deployment import BYTES_PER_ELEMENT, Deployment
+from sim.cost.attention import INDEXER_BYTES
+from sim.cost.dense import STATE_BYTES
+from sim.cost.kv_shape import KvShape
+from sim.cost.layers import layers_of
+from sim.cost.layout import Layout
+from sim.cost.work import ACTIVATION_BYTES
+from sim.deployment import Deployment
 from sim.errors import DoesNotFitError
 from sim.hardware import EngineProfile, GpuProfile
-from sim.model import Model
+from sim.model import GroupedQuery, Model
+from sim.precision import BYTES_PER_WEIGHT
+from sim.units import GB
+
+_WIDEST = 8
+"""GPUs of one replica that share a layer, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,26 +30,76 @@ class MemoryPlan:
     draft_weight_bytes: float
     reserve_bytes: float
     kv_bytes_per_token: float
-    """On one rank, drafter included."""
-    blocks: int
-    """KV blocks of the replica (each rank holds its share of every block)."""
-    block_tokens: int
+    """On one GPU, drafter included, for a token that all layers keep."""
+    state_bytes_per_sequence: float
+    """Recurrent state of one sequence on one GPU."""
+    kv: KvShape
+    """The pool of the replica."""
+
+    @property
+    def blocks(self) -> int:
+        """KV blocks of the replica."""
+        return self.kv.blocks
+
+    @property
+    def block_tokens(self) -> int:
+        """Tokens in one block."""
+        return self.kv.block_tokens
 
     @property
     def pool_tokens(self) -> int:
-        """KV tokens that fit."""
-        return self.blocks * self.block_tokens
+        """KV tokens that fit, if one sequence held them all."""
+        return self.kv.tokens_of_one_sequence
 
 
-def weight_bytes_per_rank(model: Model, deployment: Deployment) -> float:
-    """Layers at the stored precision, embedding and LM head in bf16, split over the ranks."""
-    ranks, width = deployment.tensor_parallel, BYTES_PER_ELEMENT[deployment.weights]
-    layer = sum(
-        gemm.weight_elements for gemm in layer_gemms(model, ranks, width, ACTIVATION_BYTES)
+def weight_bytes_per_gpu(model: Model, gpu: GpuProfile, deployment: Deployment) -> float:
+    """Return the weights on the fullest GPU: its share of the matrices, tables, norms and vision.
+
+    Embedding, LM head, norms and vision stay in 16 bits. A checkpoint size of the user's own
+    (`deployment.checkpoint_gb`) replaces the count and is split evenly.
+    """
+    layout, layers = Layout.of(deployment), layers_of(model, gpu, deployment)
+    if deployment.checkpoint_gb is not None:
+        return deployment.checkpoint_gb * GB / (layout.stage_gpus * layout.pipeline)
+    total = sum(
+        count * gemm.weight_elements * gemm.format.weight_bytes for gemm, count in layers.gemms
     )
-    head = head_gemm(model, ranks).weight_elements
-    tables = head if model.tied_embeddings else 2 * head
-    return model.layers * layer * width + tables * ACTIVATION_BYTES
+    for mlp, count in layers.experts:
+        own = mlp.experts / layout.expert / layout.expert_tensor
+        one = mlp.expert_elements(model.hidden_size) * layers.expert_format.weight_bytes
+        total += count * own * (one + mlp.bias_elements * ACTIVATION_BYTES)
+    norms = sum(group.count * group.layer.norm_elements for group in model.groups)
+    total = (total + norms * ACTIVATION_BYTES) * _stage_share(model, layout)
+    tables = 1 if model.tied_embeddings or layout.pipeline > 1 else 2
+    total += tables * layers.head.weight_elements * ACTIVATION_BYTES
+    return total + model.vision_parameters * ACTIVATION_BYTES / layout.tensor
+
+
+def _stage_share(model: Model, layout: Layout) -> float:
+    """Share of the layers on the longest pipeline stage."""
+    return ceil(model.num_layers / layout.pipeline) / model.num_layers
+
+
+def _kv_bytes(
+    model: Model, deployment: Deployment, draft_share: float
+) -> tuple[float, dict[int, float], float]:
+    """Bytes on one GPU: per token in layers that keep all, per token by window, per sequence."""
+    layout, width = Layout.of(deployment), BYTES_PER_WEIGHT[deployment.kv_precision]
+    full, windows = 0.0, dict[int, float]()
+    for mixer, count in model.attention_groups():
+        if isinstance(mixer, GroupedQuery):
+            one = layout.kv_heads(mixer.kv_heads) * (mixer.head_dim + mixer.value_dim) * width
+            if mixer.window_tokens is not None:
+                known = windows.get(mixer.window_tokens, 0.0)
+                windows[mixer.window_tokens] = known + count * one
+                continue
+        else:  # the latent is needed whole on every rank
+            one = mixer.kv_elements_per_token * width
+            one += mixer.indexer_elements_per_token * INDEXER_BYTES
+        full += count * one
+    state = model.state_elements_per_sequence * STATE_BYTES / layout.tensor
+    share = _stage_share(model, layout) * (1.0 + draft_share)
+    return full * share, {w: value * share for w, value in windows.items()}, state * share
 
 
 def plan_memory(
@@ -51,40 +112,79 @@ def plan_memory(
 ) -> MemoryPlan:
     """Return what fits, or raise `DoesNotFitError` with the amount and two ways out.
 
-    `draft_share` is the drafter's weights and KV as a share of the served model's (an
-    assumption for drafters that are described only by their work).
+    `draft_share` is the drafter's weights and KV as a share of the served model's (an assumption
+    for drafters that are described only by their work).
     """
-    weights = weight_bytes_per_rank(model, deployment)
-    kv_width = BYTES_PER_ELEMENT[deployment.kv_precision]
-    kv = rank_shape(model, deployment.tensor_parallel).kv_elements_per_token * kv_width
-    kv *= 1.0 + draft_share
+    plan, left = _plan(model, gpu, engine, deployment, draft_share)
+    if plan is None:
+        usable = deployment.memory_fraction * gpu.memory_bytes.value
+        ways = _ways_out(model, gpu, engine, deployment, draft_share)
+        gpus = deployment.gpus_per_replica
+        raise DoesNotFitError(
+            what=f"{model.name} ({deployment.weights}) on {gpus} {gpu.name}",
+            need_bytes=usable - left,
+            have_bytes=usable,
+            remedy=" or ".join([*ways, "choose a GPU with more memory"][:2]),
+        )
+    return plan
+
+
+def _plan(
+    model: Model,
+    gpu: GpuProfile,
+    engine: EngineProfile,
+    deployment: Deployment,
+    draft_share: float,
+) -> tuple[MemoryPlan | None, float]:
+    """Return the plan, or None and the bytes that are left (negative: missing)."""
+    weights = weight_bytes_per_gpu(model, gpu, deployment)
     usable = deployment.memory_fraction * gpu.memory_bytes.value
     left = usable - weights * (1.0 + draft_share) - engine.memory_reserve_bytes
-    block_bytes = kv * deployment.block_tokens
-    blocks = deployment.num_gpu_blocks or floor(left / block_bytes)
-    if left < 0 or blocks < 1:
-        raise DoesNotFitError(
-            what=f"{model.name} ({deployment.weights}) on {deployment.tensor_parallel} {gpu.name}",
-            need_bytes=usable - left + block_bytes,
-            have_bytes=usable,
-            remedy=_ways_out(deployment),
-        )
-    return MemoryPlan(
+    full, windows, state = _kv_bytes(model, deployment, draft_share)
+    size = deployment.block_tokens
+    unit = size * (full or max(windows.values(), default=0.0)) or max(state, 1.0)
+    blocks = deployment.num_gpu_blocks or floor(left / unit)
+    shape = KvShape(
+        blocks=max(0, blocks) * deployment.attention_data_parallel,
+        block_tokens=size,
+        full=1.0 if full else 0.0,
+        windows=tuple((w, size * value / unit) for w, value in sorted(windows.items())),
+        sequence_blocks=state / unit,
+    )
+    if left < 0 or shape.blocks < max(1.0, shape.blocks_for(1.0)):
+        return None, min(left, 0.0) - unit
+    plan = MemoryPlan(
         usable_bytes=usable,
         weight_bytes=weights,
         draft_weight_bytes=weights * draft_share,
         reserve_bytes=engine.memory_reserve_bytes,
-        kv_bytes_per_token=kv,
-        blocks=blocks,
-        block_tokens=deployment.block_tokens,
+        kv_bytes_per_token=full + sum(windows.values()),
+        state_bytes_per_sequence=state,
+        kv=shape,
     )
+    return plan, left
 
 
-def _ways_out(deployment: Deployment) -> str:
-    ways = []
-    if deployment.tensor_parallel < 8:
-        ways.append(f"raise `deployment.tensor_parallel` to {deployment.tensor_parallel * 2}")
-    if deployment.weights == "bf16":
-        ways.append("set `deployment.weights: fp8`")
-    ways.append("choose a GPU with more memory")
-    return " or ".join(ways[:2])
+def _ways_out(
+    model: Model,
+    gpu: GpuProfile,
+    engine: EngineProfile,
+    deployment: Deployment,
+    draft_share: float,
+) -> Iterator[str]:
+    """Yield changes after which it fits, the cheapest first."""
+    given = deployment.model_dump()
+    for weights in ("fp8", "int4"):
+        smaller = deployment.model_copy(update={"weights": weights, "checkpoint_gb": None})
+        if BYTES_PER_WEIGHT.get(deployment.weights, 2.0) > BYTES_PER_WEIGHT[weights] and (
+            _plan(model, gpu, engine, smaller, draft_share)[0] is not None
+        ):
+            yield f"set `deployment.weights: {weights}`"
+            break
+    ranks = deployment.tensor_parallel * 2
+    while ranks * deployment.attention_data_parallel <= _WIDEST:
+        wider = Deployment.model_validate({**given, "tensor_parallel": ranks})
+        if _plan(model, gpu, engine, wider, draft_share)[0] is not None:
+            yield f"raise `deployment.tensor_parallel` to {ranks}"
+            return
+        ranks *= 2

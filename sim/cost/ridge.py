@@ -1,6 +1,6 @@
 """Where a pass turns from memory-bound to compute-bound."""
 
-from sim.cost.forward_pass import ForwardPass, PassLoad
+from sim.cost.forward_pass import ForwardPass
 
 _MOST_TOKENS = 1 << 20
 
@@ -15,11 +15,7 @@ def ridge_tokens_per_pass(
     """
 
     def compute_bound(sequences: int) -> bool:
-        positions = sequences * queries
-        load = PassLoad(
-            sequences, positions, positions, sequences * context_tokens, positions * context_tokens
-        )
-        operations = cost.operations(load)
+        operations = cost.operations(cost.even_load(sequences, context_tokens, queries))
         compute_s = sum(operation.count * operation.compute_s for operation in operations)
         memory_s = sum(operation.count * operation.memory_s for operation in operations)
         return compute_s > memory_s

@@ -4,13 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sim.cost.forward_pass import ForwardPass, PassLoad
-from sim.cost.memory import weight_bytes_per_rank
 from sim.cost.operation import Bound
-from sim.cost.work import attention_flop, kv_read_bytes
-from sim.deployment import BYTES_PER_ELEMENT
-from sim.records import FloatArray, Leaps
+from sim.records import Leaps
 
 _BINS_PER_OCTAVE = 8
 
@@ -20,61 +18,58 @@ class Usage:
     """Over busy time; the drafter's work is not counted as useful."""
 
     mbu: float
-    """Model bandwidth utilisation: bytes of weights and KV read / (peak bandwidth x busy time)."""
+    """Bytes moved to and from GPU memory / (peak bandwidth x busy time)."""
     mfu: float
-    """Model FLOP utilisation: FLOP / (peak of the compute precision x busy time)."""
+    """FLOP / (16-bit or quantised peak of each operation's own format x busy time)."""
     bound: Bound
     """What bound most of the time."""
     share_by_bound: Mapping[Bound, float]
 
 
 def usage(cost: ForwardPass, leaps: Leaps) -> Usage | None:
-    """Add up the work of all leaps; None where nothing ran."""
-    busy_s = float(leaps.duration_s.sum())
+    """Add up the work of all leaps; None where nothing ran.
+
+    Leaps of like size (an eighth of an octave of tokens per pass) share one representative pass,
+    which is exact for all that is linear in tokens, context and pairs.
+    """
+    duration_s = leaps.duration_s
+    busy_s = float(duration_s.sum())
     if busy_s == 0.0:
         return None
-    model, rank = cost.model, cost.ranks
-    layer_flop = sum(gemm.work(1.0).flop for gemm in cost.gemms)
-    flop = model.layers * layer_flop * leaps.positions.sum()
-    flop += cost.head.work(1.0).flop * leaps.logit_positions.sum()
-    flop += model.layers * attention_flop(model, model.heads // rank, leaps.pairs.sum())
-    kv_heads = max(1, model.kv_heads // rank)
-    kv_bytes = BYTES_PER_ELEMENT[cost.deployment.kv_precision]
-    moved = model.layers * kv_read_bytes(model, kv_heads, leaps.context_tokens.sum(), kv_bytes)
-    embedding = cost.head.weight_elements * cost.head.weight_bytes_per_element
-    weights = weight_bytes_per_rank(model, cost.deployment)
-    moved += (weights if model.tied_embeddings else weights - embedding) * leaps.passes.sum()
-    peak = cost.gpu.peak_flop_per_s(cost.compute_precision) or 0.0
-    shares = _share_by_bound(cost, leaps, leaps.duration_s)
+    per_pass = leaps.positions / leaps.passes
+    bins = np.round(np.log2(np.maximum(per_pass, 1.0)) * _BINS_PER_OCTAVE).astype(np.int64)
+    shares: dict[Bound, float] = {}
+    flop_s = moved = 0.0
+    for number in np.unique(bins):
+        mine = bins == number
+        passes = float(leaps.passes[mine].sum())
+        operations = cost.operations(_representative(leaps, mine, passes))
+        total_s = sum(operation.total_s for operation in operations)
+        share = float(duration_s[mine].sum()) / busy_s / total_s
+        for operation in operations:
+            known = shares.get(operation.bound, 0.0)
+            shares[operation.bound] = known + share * operation.total_s
+            flop_s += passes * operation.count * operation.flop / operation.peak_flop_per_s
+            if operation.kind == "kernel":
+                moved += passes * operation.count * operation.bytes_moved
     return Usage(
-        mbu=float(moved / (cost.gpu.memory_bandwidth_bytes_per_s.value * busy_s)),
-        mfu=float(flop / (peak * busy_s)),
+        mbu=moved / (cost.gpu.memory_bandwidth_bytes_per_s.value * busy_s),
+        mfu=flop_s / busy_s,
         bound=max(shares, key=lambda bound: shares[bound]),
         share_by_bound=shares,
     )
 
 
-def _share_by_bound(cost: ForwardPass, leaps: Leaps, weight_s: FloatArray) -> dict[Bound, float]:
-    """Split the busy time by bound; leaps of like size share one representative."""
-    passes = leaps.passes.astype(np.float64)
-    per_pass = leaps.positions / passes
-    bins = np.round(np.log2(np.maximum(per_pass, 1.0)) * _BINS_PER_OCTAVE).astype(np.int64)
-    shares: dict[Bound, float] = {}
-    for number in np.unique(bins):
-        mine = bins == number
-        count = passes[mine].sum()
-        load = PassLoad(
-            sequences=round(float((leaps.sequences[mine] * passes[mine]).sum() / count)),
-            positions=round(float(leaps.positions[mine].sum() / count)),
-            logit_positions=float(leaps.logit_positions[mine].sum() / count),
-            context_tokens=float(leaps.context_tokens[mine].sum() / count),
-            pairs=float(leaps.pairs[mine].sum() / count),
-        )
-        operations = cost.operations(load)
-        total = sum(operation.total_s for operation in operations)
-        mine_s = float(weight_s[mine].sum())
-        for operation in operations:
-            share = mine_s * operation.total_s / total
-            shares[operation.bound] = shares.get(operation.bound, 0.0) + share
-    whole = float(weight_s.sum())
-    return {bound: seconds / whole for bound, seconds in shares.items()}
+def _representative(leaps: Leaps, mine: NDArray[np.bool_], passes: float) -> PassLoad:
+    """Return the mean pass of some leaps."""
+    return PassLoad(
+        sequences=round(float((leaps.sequences[mine] * leaps.passes[mine]).sum() / passes)),
+        positions=round(float(leaps.positions[mine].sum() / passes)),
+        logit_positions=float(leaps.logit_positions[mine].sum() / passes),
+        context_tokens=float(leaps.context_tokens[mine].sum() / passes),
+        pairs=float(leaps.pairs[mine].sum() / passes),
+        capped=tuple(
+            (float(read[mine].sum() / passes), float(pairs[mine].sum() / passes))
+            for read, pairs in leaps.capped
+        ),
+    )

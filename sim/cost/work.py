@@ -1,11 +1,17 @@
-"""Count first: FLOP and bytes of the operations of a pass, exactly, on one rank."""
+"""Count first: FLOP and bytes of the matrix products of a layer, exactly, on one rank."""
 
 from dataclasses import dataclass
 
-from sim.model import Model
+from sim.cost.formats import StoredAs
+from sim.cost.layout import Layout
+from sim.model import DenseMlp, Experts, GroupedQuery, Latent, Mlp, Model, Recurrent
+from sim.model.mixers import Mixer
+from sim.model.weight_format import Part
 
 ACTIVATION_BYTES = 2.0
-"""Activations between layers stay in bf16 in every engine."""
+"""Activations between layers stay in 16 bits in every engine."""
+PLAIN = StoredAs("bf16", "bf16")
+"""Router, LM head and whatever else checkpoints do not quantise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +33,9 @@ class Gemm:
     """A matrix product [tokens, inner] x [inner, outer] with stored weights, per rank."""
 
     name: str
-    inner: int
+    inner: float
     outer: float
-    weight_bytes_per_element: float
-    input_bytes_per_element: float = ACTIVATION_BYTES
+    format: StoredAs
 
     @property
     def weight_elements(self) -> float:
@@ -39,71 +44,113 @@ class Gemm:
 
     def work(self, tokens: float) -> Work:
         """FLOP = 2 M N K; weights read once, inputs read and outputs written once."""
+        moved = self.inner * self.format.input_bytes + self.outer * ACTIVATION_BYTES
         return Work(
             flop=2.0 * tokens * self.weight_elements,
-            weight_bytes=self.weight_elements * self.weight_bytes_per_element,
-            activation_bytes=tokens
-            * (self.inner * self.input_bytes_per_element + self.outer * ACTIVATION_BYTES),
+            weight_bytes=self.weight_elements * self.format.weight_bytes,
+            activation_bytes=tokens * moved,
         )
 
 
-@dataclass(frozen=True, slots=True)
-class RankShape:
-    """What one of `tensor_parallel` ranks holds of the model."""
-
-    heads: int
-    kv_heads: int
-    """At least one: KV is replicated where ranks outnumber the KV heads."""
-    kv_elements_per_token: float
-    """K and V of all layers on this rank."""
+Formats = dict[Part, StoredAs]
 
 
-def rank_shape(model: Model, tensor_parallel: int) -> RankShape:
-    """Split the attention heads over the ranks."""
-    kv_heads = max(1, model.kv_heads // tensor_parallel)
-    return RankShape(
-        heads=model.heads // tensor_parallel,
-        kv_heads=kv_heads,
-        kv_elements_per_token=2.0 * model.layers * kv_heads * model.head_dim,
-    )
+def mixer_gemms(mixer: Mixer | None, hidden: int, layout: Layout, formats: Formats) -> list[Gemm]:
+    """Return the projections of an attention or recurrent layer, per rank."""
+    match mixer:
+        case GroupedQuery():
+            return _grouped_query(mixer, hidden, layout, formats)
+        case Latent():
+            return _latent(mixer, hidden, layout, formats)
+        case Recurrent():
+            return _recurrent(mixer, hidden, layout.tensor, formats["recurrent"])
+        case None:
+            return []
 
 
-def layer_gemms(
-    model: Model, tensor_parallel: int, weight_bytes: float, input_bytes: float
-) -> tuple[Gemm, ...]:
-    """Return the four matrix products of a layer, per rank."""
-    rank = rank_shape(model, tensor_parallel)
-    query = rank.heads * model.head_dim
-    key_value = 2 * rank.kv_heads * model.head_dim
-    inter = model.intermediate_size / tensor_parallel
-    return (
-        Gemm("qkv projection", model.hidden_size, query + key_value, weight_bytes, input_bytes),
-        Gemm("output projection", query, model.hidden_size, weight_bytes, input_bytes),
-        Gemm("gate and up projection", model.hidden_size, 2 * inter, weight_bytes, input_bytes),
-        Gemm("down projection", round(inter), model.hidden_size, weight_bytes, input_bytes),
-    )
+def _recurrent(mixer: Recurrent, hidden: int, ranks: int, stored: StoredAs) -> list[Gemm]:
+    inner = mixer.output_elements / hidden / ranks
+    gemms = [Gemm("input projection", hidden, mixer.input_elements / hidden / ranks, stored)]
+    if mixer.inner_elements:
+        width = mixer.inner_elements / ranks / inner
+        gemms.append(Gemm("inner projections", inner, width, stored))
+    return [*gemms, Gemm("output projection", inner, hidden, stored)]
 
 
-def head_gemm(model: Model, tensor_parallel: int) -> Gemm:
-    """Return the LM head, per rank; checkpoints keep it in bf16 when the layers are quantised."""
-    return Gemm("lm head", model.hidden_size, model.vocab_size / tensor_parallel, ACTIVATION_BYTES)
+def _grouped_query(
+    mixer: GroupedQuery, hidden: int, layout: Layout, formats: Formats
+) -> list[Gemm]:
+    heads, kv_heads = layout.heads(mixer.heads), layout.kv_heads(mixer.kv_heads)
+    query = heads * mixer.head_dim * (2 if mixer.output_gate else 1)
+    key_value = kv_heads * (mixer.head_dim + (0 if mixer.value_is_key else mixer.value_dim))
+    into, out = formats["attention"], formats["attention_output"]
+    return [
+        Gemm("qkv projection", hidden, query + key_value, into),
+        Gemm("output projection", heads * mixer.value_dim, hidden, out),
+    ]
 
 
-def attention_flop(model: Model, heads: int, pairs: float) -> float:
-    """FLOP = 2 heads (d_qk + d_v) per query x key pair, one layer."""
-    return 4.0 * heads * model.head_dim * pairs
+def _latent(mixer: Latent, hidden: int, layout: Layout, formats: Formats) -> list[Gemm]:
+    """Down-projections are replicated on every rank; the rest is split by heads."""
+    heads, stored = layout.heads(mixer.heads), formats["attention"]
+    query = heads * (mixer.nope_dim + mixer.rope_dim)
+    down = mixer.kv_rank + mixer.rope_dim
+    gemms = [Gemm("latent down projection", hidden, down + (mixer.query_rank or 0), stored)]
+    source = mixer.query_rank or hidden
+    gemms.append(Gemm("query projection", source, query, stored))
+    if mixer.indexer_heads:
+        gemms += [
+            Gemm("indexer queries", source, mixer.indexer_heads * mixer.indexer_dim, stored),
+            Gemm("indexer keys", hidden, mixer.indexer_dim + mixer.indexer_heads, stored),
+        ]
+    up = heads * (mixer.nope_dim + mixer.value_dim)
+    return [
+        *gemms,
+        Gemm("latent up projections", mixer.kv_rank, up, stored),
+        Gemm("output projection", heads * mixer.value_dim, hidden, formats["attention_output"]),
+    ]
 
 
-def kv_read_bytes(model: Model, kv_heads: int, tokens: float, kv_bytes: float) -> float:
-    """KV is read once per pass and sequence, not once per query position; one layer."""
-    return 2.0 * kv_heads * model.head_dim * kv_bytes * tokens
+def mlp_gemms(mlp: Mlp | None, hidden: int, layout: Layout, formats: Formats) -> list[Gemm]:
+    """Return the products that every token goes through: a dense MLP, or router and shared."""
+    match mlp:
+        case DenseMlp():
+            width, gated = mlp.intermediate_size, mlp.gated
+            return _gated(("", width, gated), hidden, layout.tensor, formats["dense_mlp"])
+        case Experts():
+            gemms = [Gemm("router", hidden, mlp.experts, PLAIN)]
+            if mlp.shared_intermediate_size:
+                shared = ("shared ", mlp.shared_intermediate_size, mlp.gated)
+                gemms += _gated(shared, hidden, layout.tensor, formats["shared_experts"])
+            if mlp.latent_size:
+                both = Gemm("expert latent", hidden, 2 * mlp.latent_size, formats["experts"])
+                gemms.append(both)
+            return gemms
+        case None:
+            return []
 
 
-def small_kernel_bytes(model: Model, tensor_parallel: int, tokens: float) -> float:
+def _gated(
+    mlp: tuple[str, int, bool], hidden: int, ranks: int, stored: StoredAs
+) -> list[Gemm]:
+    label, width, gated = mlp
+    name = "gate and up projection" if gated else "up projection"
+    return [
+        Gemm(f"{label}{name}", hidden, (2 if gated else 1) * width / ranks, stored),
+        Gemm(f"{label}down projection", width / ranks, hidden, stored),
+    ]
+
+
+def head_gemm(model: Model, layout: Layout) -> Gemm:
+    """Return the LM head, per rank; checkpoints keep it in 16 bits."""
+    return Gemm("lm head", model.hidden_size, model.vocab_size / layout.tensor, PLAIN)
+
+
+def small_kernel_bytes(model: Model, mlp: Mlp | None, layout: Layout, tokens: float) -> float:
     """Bytes of norms, rotary embedding and activation of one layer, between the GEMMs.
 
     Two fused residual norms read 2 and write 2 tensors of the hidden size each; the gated
-    activation reads two and writes one tensor of the intermediate size.
+    activation reads two and writes one tensor of the intermediate size. Experts keep their own.
     """
-    per_token = 8 * model.hidden_size + 3 * model.intermediate_size / tensor_parallel
-    return ACTIVATION_BYTES * per_token * tokens
+    width = mlp.intermediate_size / layout.tensor if isinstance(mlp, DenseMlp) else 0.0
+    return ACTIVATION_BYTES * (8 * model.hidden_size + 3 * width) * tokens

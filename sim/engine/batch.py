@@ -121,6 +121,14 @@ class DecodeBatch:
         """(KV tokens read, pairs) of the coming pass in the layers of each reach."""
         return tuple((reach.read, reach.pairs) for reach in self.reaches)
 
+    def growths(self) -> tuple[tuple[float, float, float, float], ...]:
+        """KV tokens read, pairs and their growths: in all layers that look back, then by reach."""
+        first = (self.read, self.pairs, self.growth, self.pairs_growth)
+        if not self.reaches:
+            return (first,)
+        rest = ((r.read, r.pairs, r.growth, r.pairs_growth) for r in self.reaches)
+        return (first, *rest)
+
     def next_end(self) -> int:
         """Pass count at which the first phase ends."""
         ends = self.ends

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from sim.cost import KvShape
 from sim.engine.batch import DecodeBatch
 from sim.engine.sequence import Sequence
 
@@ -9,40 +10,47 @@ from sim.engine.sequence import Sequence
 class KvPool:
     """Blocks of one replica. Counts are exact; a cheap upper bound answers first where it can."""
 
-    __slots__ = ("block_tokens", "blocks")
+    __slots__ = ("_plain_tokens", "_size", "shape")
 
-    def __init__(self, blocks: int, block_tokens: int) -> None:
-        self.blocks, self.block_tokens = blocks, block_tokens
+    def __init__(self, shape: KvShape) -> None:
+        self.shape, self._size = shape, shape.block_tokens
+        plain = not shape.windows and not shape.sequence_blocks and shape.full
+        self._plain_tokens = shape.blocks * shape.block_tokens if plain else -1
 
-    def free(self, batch: DecodeBatch, prefilling: Iterable[Sequence], passes: int) -> int:
+    def free(
+        self, batch: DecodeBatch, prefilling: Iterable[Sequence], passes: int
+    ) -> float:
         """Return the blocks free in the pass after `passes` passes; negative if short."""
-        size = self.block_tokens
-        used = sum(member.blocks_at(passes, size) for member in batch.members.values())
-        return self.blocks - used - sum(sequence.prefill_blocks(size) for sequence in prefilling)
+        blocks_for = self.shape.blocks_for
+        used = sum(blocks_for(member.slots_at(passes)) for member in batch.members.values())
+        used += sum(blocks_for(sequence.computed + sequence.chunk) for sequence in prefilling)
+        return self.shape.blocks - used
 
     def least_free(self, batch: DecodeBatch) -> float:
-        """Return a lower bound of the blocks that the decoding sequences leave in the coming pass.
-
-        Each of them wastes less than one block.
-        """
-        return self.blocks - batch.held / self.block_tokens - len(batch.members)
+        """Return a lower bound of what the decoding sequences leave in the coming pass."""
+        return self.shape.blocks - self.shape.most_for(batch.held, len(batch.members))
 
     def surely_fits(self, batch: DecodeBatch, passes: int) -> bool:
         """Whether a batch that only decodes surely finds its blocks for `passes` more passes."""
-        tokens = batch.held + batch.growth * passes
-        return tokens <= (self.blocks - len(batch.members)) * self.block_tokens
+        tokens, count = batch.held + batch.growth * passes, len(batch.members)
+        if self._plain_tokens >= 0:
+            return tokens + count * self._size <= self._plain_tokens
+        return self.shape.most_for(tokens, count) <= self.shape.blocks
 
     def passes_that_fit(self, batch: DecodeBatch, passes: int, wanted: int) -> int:
         """Return how many of the next `wanted` passes find their blocks (the first one does)."""
-        size, growth = self.block_tokens, batch.growth
-        if growth == 0.0 or self.surely_fits(batch, wanted):
+        if batch.growth == 0.0 or self.surely_fits(batch, wanted):
             return wanted
-        # no more than one block a sequence lies between the bounds, so the search is short
-        surely = max(1, int(self.least_free(batch) * size / growth))
-        surely_not = surely + 1 + int((len(batch.members) * size + size) / growth)
-        low, high = surely, min(wanted, surely_not) + 1
+        low, high = 1, wanted + 1  # `low` passes fit, `high` do not
+        count, growth, shape = len(batch.members), batch.growth, self.shape
         while high - low > 1:
             middle = (low + high) // 2
-            fits = self.free(batch, (), passes + middle - 1) >= 0
+            tokens = batch.held + growth * (middle - 1)
+            if shape.most_for(tokens, count) <= shape.blocks:
+                fits = True
+            elif shape.least_for(tokens, count) > shape.blocks:
+                fits = False
+            else:
+                fits = self.free(batch, (), passes + middle - 1) >= 0
             low, high = (middle, high) if fits else (low, middle)
         return low

@@ -6,9 +6,9 @@ from struct import Struct
 
 import numpy as np
 
-from sim.records import IntArray, Leaps, Status
+from sim.records import FloatArray, IntArray, Leaps, Status
 
-_LEAP, _STINT = Struct("16d"), Struct("6q")
+_LEAP, _STINT, _REACH = Struct("16d"), Struct("6q"), Struct("4d")
 
 
 class Log:
@@ -23,7 +23,7 @@ class Log:
         self.preemptions = [0] * rows
         self.status = [int(Status.UNFINISHED)] * rows
         self.chunks = [0] * rows
-        self._leaps, self._stints = bytearray(), bytearray()
+        self._leaps, self._stints, self._reaches = bytearray(), bytearray(), bytearray()
         self.pauses: list[tuple[int, float]] = []
         """(row, gap in s) from the last token before a preemption to the next one."""
         self.entered_s = array("d")
@@ -34,6 +34,10 @@ class Log:
     def leap(self, *columns: float) -> None:
         """Append a leap as it stood at its first pass; `columns` tells the order."""
         self._leaps += _LEAP.pack(*columns)
+
+    def reach(self, *columns: float) -> None:
+        """Append, for the leap just written, what the layers of the next reach read and pair."""
+        self._reaches += _REACH.pack(*columns)
 
     def stint(self, *columns: int) -> None:
         """Append a stint: row, replica, first pass, end pass, passes per chunk, done before."""
@@ -71,4 +75,19 @@ class Log:
             kv_used_tokens=held + passes * growth,
             prefill_s=prefill_s.copy(),
             draft_s=passes * draft_s + later * draft_slope_s,
+            capped=self._capped(passes, later),
+        )
+
+    def _capped(self, passes: FloatArray, later: FloatArray) -> tuple[tuple[FloatArray, FloatArray], ...]:
+        """Sums over the passes of each leap, for each reach: KV tokens read, and pairs."""
+        rows = np.frombuffer(self._reaches, dtype=np.float64)
+        if not len(rows):
+            return ()
+        table = rows.reshape(len(passes), -1, 4)
+        return tuple(
+            (
+                passes * table[:, reach, 0] + later * table[:, reach, 1],
+                passes * table[:, reach, 2] + later * table[:, reach, 3],
+            )
+            for reach in range(table.shape[1])
         )

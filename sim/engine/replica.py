@@ -36,7 +36,7 @@ class Replica(ReplicaState):
         on_finish: Callable[[Sequence], None],
         leap: bool = True,
     ) -> None:
-        super().__init__(index, pool, log)
+        super().__init__(index, pool, log, pricer.cost.reaches)
         self.env, self.pricer, self.scheduler, self.feed = env, pricer, scheduler, feed
         self.accept, self.on_finish, self.leaping = accept, on_finish, leap
         self._pending: simpy.Timeout | None = None
@@ -228,3 +228,6 @@ class Replica(ReplicaState):
             leap.draft_s,
             leap.draft_slope_s,
         )
+        if batch.reaches:
+            for reach, (read, pairs) in zip(batch.reaches, leap.prefill_capped, strict=True):
+                self.log.reach(reach.read + read, reach.growth, reach.pairs + pairs, reach.pairs_growth)

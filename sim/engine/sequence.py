@@ -5,9 +5,7 @@ from math import ceil
 from sim.decoding import Phase, Plan
 
 _ROUNDING = 1e-6
-"""Fractional KV growth adds up to whole tokens only to rounding; this much above one is not a
-token.
-"""
+"""Fractional KV growth adds up to whole tokens only to rounding."""
 
 
 class Sequence:
@@ -62,17 +60,12 @@ class Sequence:
             return self.kv
         return self.kv + self.phase.kv_growth * (passes - self.joined)
 
-    def blocks_at(self, passes: int, block_tokens: int) -> int:
-        """KV blocks needed by the pass that starts after `passes` passes."""
+    def slots_at(self, passes: int) -> float:
+        """KV tokens that need a place in the pass that starts after `passes` passes."""
         phase = self.phase
         if phase is None:  # pragma: no cover - a sequence that decodes has a phase
             raise AssertionError(self.row)
-        tokens = self.kv + phase.kv_growth * (passes - self.joined) + phase.slots_extra
-        return ceil((tokens - _ROUNDING) / block_tokens)
-
-    def prefill_blocks(self, block_tokens: int) -> int:
-        """KV blocks needed once the chunk in flight is computed."""
-        return -(-(self.computed + self.chunk) // block_tokens)
+        return self.kv + phase.kv_growth * (passes - self.joined) + phase.slots_extra
 
     def suspend(self, passes: int) -> None:
         """Drop the KV; what was committed will be recomputed as a prompt, as vLLM does.
@@ -88,7 +81,3 @@ class Sequence:
         self.computed = self.chunk = 0
         self.preemptions += 1
 
-
-def whole_blocks(tokens: float, block_tokens: int) -> int:
-    """KV blocks that hold `tokens`."""
-    return ceil((tokens - _ROUNDING) / block_tokens)

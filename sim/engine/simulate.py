@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 import simpy
 
-from sim.cost import ForwardPass
+from sim.cost import ForwardPass, KvShape
 from sim.decoding import Plan, Strategy
 from sim.engine.feed import Feed
 from sim.engine.kv_pool import KvPool
@@ -16,7 +16,7 @@ from sim.engine.pricing import Pricer
 from sim.engine.replica import Replica
 from sim.engine.router import RoundRobin
 from sim.engine.schedulers import ChunkedPrefill
-from sim.engine.sequence import Sequence, whole_blocks
+from sim.engine.sequence import Sequence
 from sim.engine.source import ClosedLoop
 from sim.engine.visible import gaps_and_first_chunks
 from sim.records import IntArray, RequestRecords, Simulation, Status, StepSeries, Traffic
@@ -31,8 +31,7 @@ class Limits:
     replicas: int
     max_sequences: int
     max_batched_tokens: int
-    kv_blocks: int
-    block_tokens: int
+    kv: KvShape
     max_context_tokens: int
 
 
@@ -88,7 +87,7 @@ class _World:
                 self.env,
                 index,
                 pricer=pricer,
-                pool=KvPool(limits.kv_blocks, limits.block_tokens),
+                pool=KvPool(limits.kv),
                 scheduler=ChunkedPrefill(limits.max_sequences, limits.max_batched_tokens),
                 log=self.log,
                 feed=self._feed(index),
@@ -161,7 +160,7 @@ class _World:
         return (
             context_tokens <= limits.max_context_tokens
             and plan.peak_positions <= limits.max_batched_tokens
-            and whole_blocks(plan.peak_kv_tokens, limits.block_tokens) <= limits.kv_blocks
+            and limits.kv.blocks_for(plan.peak_kv_tokens) <= limits.kv.blocks
         )
 
     def _finished(self, sequence: Sequence) -> None:
@@ -197,7 +196,7 @@ class _World:
             chunks=np.array(log.chunks, dtype=np.int64),
             max_gap_s=seen.max_gap_s,
         )
-        pool_tokens = self.limits.kv_blocks * self.limits.block_tokens
+        pool_tokens = self.limits.kv.tokens_of_one_sequence
         peak = float(leaps.kv_used_tokens.max()) if len(leaps.passes) else 0.0
         return Simulation(
             records=records,

@@ -1,6 +1,7 @@
 """The mutable state of one replica, and the two ways in and out of its batch."""
 
 from collections import deque
+from collections.abc import Collection
 
 from sim.decoding import Phase
 from sim.engine.batch import DecodeBatch
@@ -12,14 +13,14 @@ from sim.engine.sequence import Sequence
 class ReplicaState:
     """Queue, running requests, decode batch, KV pool: all that schedulers work on."""
 
-    def __init__(self, index: int, pool: KvPool, log: Log) -> None:
+    def __init__(self, index: int, pool: KvPool, log: Log, reaches: Collection[int]) -> None:
         self.index, self.pool, self.log = index, pool, log
         self.waiting: deque[Sequence] = deque()
         self.running: dict[int, Sequence] = {}
         """By serial, in order of admission."""
         self.prefilling: list[Sequence] = []
         """Those of them that still compute their prompt."""
-        self.batch = DecodeBatch()
+        self.batch = DecodeBatch(reaches)
         self.passes = 0
         """Passes completed so far."""
         self.now_s = 0.0

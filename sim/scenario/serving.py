@@ -14,7 +14,7 @@ from sim.hardware import (
     load_fitted,
     load_gpu,
 )
-from sim.model import Model, load_model
+from sim.model import GroupedQuery, Model, load_model
 from sim.scenario.schema import Scenario
 from sim.workload import Fixed
 
@@ -48,8 +48,7 @@ def resolve(scenario: Scenario) -> Serving:
         replicas=deployment.replicas,
         max_sequences=deployment.max_sequences,
         max_batched_tokens=deployment.max_batched_tokens,
-        kv_blocks=memory.blocks,
-        block_tokens=memory.block_tokens,
+        kv=memory.kv,
         max_context_tokens=model.max_context_tokens,
     )
     quote = None if scenario.prices is None else scenario.prices.resolve(gpu.name)
@@ -59,17 +58,24 @@ def resolve(scenario: Scenario) -> Serving:
 
 def _check_parallelism(scenario: Scenario, model: Model, gpu: GpuProfile) -> None:
     ranks, where = scenario.deployment.tensor_parallel, "deployment.tensor_parallel"
-    if model.heads % ranks or (ranks < model.kv_heads and model.kv_heads % ranks):
+    for mixer, _ in model.attention_groups():
+        kv_heads = mixer.kv_heads if isinstance(mixer, GroupedQuery) else 1
+        if mixer.heads % ranks or (ranks < kv_heads and kv_heads % ranks):
+            raise InputError(
+                f"{ranks} GPUs cannot share the {mixer.heads} query and {kv_heads} KV heads"
+                f" of {model.name}",
+                where=where,
+                remedy="use a power of two up to 8",
+            )
+    if scenario.deployment.expert_parallel > 1 and not model.has_experts:
         raise InputError(
-            f"{ranks} GPUs cannot share the {model.heads} query and {model.kv_heads} KV heads"
-            f" of {model.name}",
-            where=where,
-            remedy="use a power of two up to 8",
+            f"{model.name} has no experts to spread",
+            where="deployment.expert_parallel",
+            remedy="remove it",
         )
-    if ranks > gpu.gpus_per_node.value:
-        raise InputError(
-            f"{ranks} GPUs, but a node of {gpu.name} has {gpu.gpus_per_node.value:g}", where=where
-        )
+    node = gpu.gpus_per_node.value
+    if scenario.deployment.tensor_parallel * scenario.deployment.attention_data_parallel > node:
+        raise InputError(f"more GPUs than the {node:g} of a node of {gpu.name}", where=where)
 
 
 def _check_lengths(scenario: Scenario, model: Model) -> None:

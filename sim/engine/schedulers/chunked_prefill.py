@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from sim.engine.sequence import whole_blocks
 from sim.engine.state import ReplicaState
 
 
@@ -26,7 +25,7 @@ class ChunkedPrefill:
         for sequence in replica.prefilling:
             sequence.chunk = min(sequence.target - sequence.computed, budget)
             budget -= sequence.chunk
-            free -= sequence.prefill_blocks(pool.block_tokens)
+            free -= pool.shape.blocks_for(sequence.computed + sequence.chunk)
             if sequence.phase is not None:
                 reserved += sequence.phase.positions
         if free < 0 and self._make_room(replica):
@@ -53,16 +52,12 @@ class ChunkedPrefill:
             positions = phase.positions if phase else 0
             if reserved + positions > self.max_batched_tokens:
                 return
-            if head.target:
-                taken = min(head.target, budget)
-                need = -(-taken // pool.block_tokens)
-            else:  # nothing to prefill: it decodes in this very pass
-                taken = positions
-                need = whole_blocks(
-                    head.kv + (phase.slots_extra if phase else 0.0), pool.block_tokens
-                )
-                if taken > budget:
-                    return
+            # what has nothing to prefill decodes in this very pass
+            taken = min(head.target, budget) if head.target else positions
+            if taken > budget:
+                return
+            slots = taken if head.target else head.kv + (phase.slots_extra if phase else 0.0)
+            need = pool.shape.blocks_for(slots)
             if need > free and not exact:
                 free = pool.free(replica.batch, replica.prefilling, replica.passes)
                 exact = True

@@ -1,0 +1,64 @@
+"""The parts of a model's layers on one rank, like ones counted together."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from sim.cost.attention import Attention, attention_kinds
+from sim.cost.formats import StoredAs, parts_of
+from sim.cost.layout import Layout
+from sim.cost.work import Gemm, head_gemm, mixer_gemms, mlp_gemms
+from sim.deployment import Deployment
+from sim.hardware import GpuProfile
+from sim.model import DenseMlp, Experts, Model, Recurrent
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """Everything that one pass goes through, per rank; each with how many there are."""
+
+    gemms: tuple[tuple[Gemm, int], ...]
+    experts: tuple[tuple[Experts, int], ...]
+    expert_format: StoredAs
+    recurrent: tuple[tuple[Recurrent, int], ...]
+    small: tuple[tuple[float, int], ...]
+    """Width of the dense MLP's activation on this rank, 0 without one; for the small kernels."""
+    attention: tuple[Attention, ...]
+    head: Gemm
+    reduced: int
+    """Tensors that the tensor-parallel ranks add up: one a mixer, one a dense MLP, the embedding."""
+    expert_layers: int
+
+
+def layers_of(model: Model, gpu: GpuProfile, deployment: Deployment) -> Layers:
+    """Split a model over the ranks of a deployment."""
+    layout, formats = Layout.of(deployment), parts_of(model, gpu, deployment)
+    gemms: Counter[Gemm] = Counter()
+    experts: Counter[Experts] = Counter()
+    recurrent: Counter[Recurrent] = Counter()
+    small: Counter[float] = Counter()
+    reduced = 1
+    for group in model.groups:
+        mixer, mlp, count = group.layer.mixer, group.layer.mlp, group.count
+        for gemm in (
+            *mixer_gemms(mixer, model.hidden_size, layout, formats),
+            *mlp_gemms(mlp, model.hidden_size, layout, formats),
+        ):
+            gemms[gemm] += count
+        if isinstance(mlp, Experts):
+            experts[mlp] += count
+        if isinstance(mixer, Recurrent):
+            recurrent[mixer] += count
+        dense = isinstance(mlp, DenseMlp)
+        small[mlp.intermediate_size / layout.tensor if isinstance(mlp, DenseMlp) else 0.0] += count
+        reduced += count * ((mixer is not None) + dense)
+    return Layers(
+        gemms=tuple(gemms.items()),
+        experts=tuple(experts.items()),
+        expert_format=formats["experts"],
+        recurrent=tuple(recurrent.items()),
+        small=tuple(small.items()),
+        attention=attention_kinds(model, layout, deployment.kv_precision),
+        head=head_gemm(model, layout),
+        reduced=reduced,
+        expert_layers=sum(experts.values()),
+    )

@@ -1,0 +1,53 @@
+"""Which share of a model each GPU of a replica holds and computes."""
+
+from dataclasses import dataclass
+from math import ceil
+
+from sim.deployment import Deployment
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A replica of `tensor * attention_data * pipeline` GPUs.
+
+    Attention is split over `tensor` ranks by heads, and its sequences over `attention_data` groups.
+    Experts are spread over `expert` of the GPUs of a stage, each expert split over the rest.
+    """
+
+    tensor: int
+    pipeline: int
+    expert: int
+    attention_data: int
+
+    @classmethod
+    def of(cls, deployment: Deployment) -> "Layout":
+        """Return the layout that a deployment asks for."""
+        return cls(
+            tensor=deployment.tensor_parallel,
+            pipeline=deployment.pipeline_parallel,
+            expert=deployment.expert_parallel,
+            attention_data=deployment.attention_data_parallel,
+        )
+
+    @property
+    def stage_gpus(self) -> int:
+        """GPUs of one pipeline stage."""
+        return self.tensor * self.attention_data
+
+    @property
+    def expert_tensor(self) -> int:
+        """GPUs that share one expert."""
+        return max(1, self.stage_gpus // self.expert)
+
+    @property
+    def lanes(self) -> int:
+        """Parts into which a batch is split: attention-data groups times pipeline microbatches."""
+        return self.attention_data * self.pipeline
+
+    def heads(self, heads: int) -> int:
+        """Query heads on one rank."""
+        return ceil(heads / self.tensor)
+
+    def kv_heads(self, kv_heads: int) -> int:
+        """KV heads on one rank: at least one, replicated where ranks outnumber them."""
+        return max(1, ceil(kv_heads / self.tensor))
