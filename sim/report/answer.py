@@ -15,6 +15,7 @@ from sim.report.words import (
 )
 from sim.run import Outcome
 
+_TARGETS: Final = {"ttft": "TTFT", "tpot": "TPOT", "max_gap": "longest gap", "ttlt": "TTLT"}
 _BOUND: Final = {
     "memory": "memory bandwidth",
     "compute": "arithmetic",
@@ -97,14 +98,26 @@ def _attainment(outcome: Outcome) -> str | None:
     return f"{text}; {rest}" if rest else text
 
 
+def target_label(name: str) -> str:
+    """Return the name of a target as people write it.
+
+    >>> target_label("ttft_p99"), target_label("max_gap")
+    ('TTFT p99', 'longest gap')
+    """
+    quantity, _, percentile = name.partition("_p")
+    label = _TARGETS[quantity]
+    return f"{label} p{percentile}" if percentile else label
+
+
 def _percentiles(outcome: Outcome) -> str | None:
     verdicts = outcome.metrics.slo.on_percentiles
-    if not verdicts:
-        return None
-    missed = [name.replace("_", " ") for name, met in verdicts.items() if not met]
-    if missed:
-        return f"outside the target on {', '.join(missed)}"
-    return f"inside the targets on {', '.join(name.replace('_', ' ') for name in verdicts)}"
+    phrases = {True: "inside the target", False: "outside the target", None: "too few to judge"}
+    by_verdict = {
+        verdict: [target_label(name) for name, met in verdicts.items() if met is verdict]
+        for verdict in phrases
+    }
+    parts = [f"{', '.join(names)} {phrases[met]}" for met, names in by_verdict.items() if names]
+    return "; ".join(parts) or None
 
 
 def _first_token(outcome: Outcome) -> str:

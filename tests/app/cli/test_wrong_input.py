@@ -54,9 +54,7 @@ def test_a_bad_scenario_file_is_refused_in_one_sentence(
 
 
 @pytest.mark.parametrize("name", BAD_TRACES)
-def test_a_bad_trace_is_refused_in_one_sentence(
-    paretoken: Any, tmp_path: Path, name: str
-) -> None:
+def test_a_bad_trace_is_refused_in_one_sentence(paretoken: Any, tmp_path: Path, name: str) -> None:
     content, words = BAD_TRACES[name]
     (tmp_path / "trace.csv").write_text(content, "utf-8")
     (tmp_path / "bad.yaml").write_text(TRACE, "utf-8")
