@@ -66,10 +66,13 @@ def _draw_tab(name: str, outcome: Outcome, *, dark: bool) -> None:
     if name == ORIGINS:
         _draw_origins(outcome)
         return
-    typical = typical_pass(outcome)
-    wait = (_wait_card(outcome, dark=dark),) if name in {TIME, ALL} else ()
-    roof = (_roof_card(outcome, typical, dark=dark),) if name in {ROOFLINE, ALL} else ()
-    cards = (*wait, *roof, _pass_card(outcome, typical, dark=dark))
+    typical, cards = typical_pass(outcome), []
+    waits = bool(outcome.metrics.waterfall)  # nothing to show where the queue grows
+    if waits and name in {TIME, ALL}:
+        cards.append(_wait_card(outcome, dark=dark))
+    if not waits or name in {ROOFLINE, ALL}:
+        cards.append(_roof_card(outcome, typical, dark=dark))
+    cards.append(_pass_card(outcome, typical, dark=dark))
     for left, right in zip(cards[::2], [*cards[1::2], None], strict=False):
         for column, card in zip(st.columns(2), (left, right), strict=True):
             if card is not None:
@@ -91,8 +94,6 @@ def _draw_card(card: Card, column: "st.delta_generator.DeltaGenerator", tab: str
 
 def _wait_card(outcome: Outcome, *, dark: bool) -> Card:
     stages = outcome.metrics.waterfall
-    if not stages:
-        return Card("wait", "No waterfall: the queue grows", _WAIT_HELP, None)
     figure = waterfall_figure(stages, strategy=_strategy(outcome), dark=dark)
     return Card("wait", waterfall_finding(stages), _WAIT_HELP, figure)
 
@@ -115,17 +116,20 @@ def _roof_card(outcome: Outcome, typical: TypicalPass | None, *, dark: bool) -> 
     if typical is None:
         return Card("roofline", "No pass without prompts in this run", _ROOF_HELP, None)
     serving, ridge = outcome.serving, outcome.ridge_tokens_per_pass
+    one_a_pass = outcome.scenario.decoding.name == "autoregressive"
     figure = roofline_figure(
         serving.gpu,
         serving.fitted,
         typical.operations,
         precision=serving.cost.compute_precision,
         strategy=_strategy(outcome),
-        baseline=() if _strategy(outcome) == "autoregressive" else typical.baseline,
+        baseline=() if one_a_pass else typical.baseline,
         ridge_tokens_per_pass=ridge,
         dark=dark,
     )
-    return Card("roofline", roofline_finding(typical.positions, ridge), _ROOF_HELP, figure)
+    unit = "tokens" if one_a_pass else "positions"
+    finding = roofline_finding(typical.positions, ridge, unit=unit)
+    return Card("roofline", finding, _ROOF_HELP, figure)
 
 
 def _draw_origins(outcome: Outcome) -> None:

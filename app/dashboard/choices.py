@@ -102,12 +102,11 @@ def as_keys(scenario: Scenario) -> dict[str, Any]:
 def priced(scenario: Scenario) -> tuple[Scenario, str | None]:
     """Return the scenario, without a price and with the reason where its list has none."""
     if scenario.prices is None:
-        return scenario, "no price chosen"
+        return scenario, None
     try:
         scenario.prices.resolve(load_gpu(scenario.hardware).name)
     except InputError as error:
-        reason = f"{error.problem}; {error.remedy}" if error.remedy else error.problem
-        return scenario.model_copy(update={"prices": None}), reason
+        return scenario.model_copy(update={"prices": None}), f"no price: {error.problem}"
     return scenario, None
 
 

@@ -18,8 +18,9 @@ _FALL: Final = "Every further position of the chain is accepted less often, by s
 _DRAFTER: Final = "Work of one pass of the drafter, in percent of a pass of the served model."
 
 
-def choose() -> tuple[Choices, Scenario]:
-    """Draw the sidebar; return the choices, and the scenario that they amend."""
+def choose() -> tuple[Choices, Scenario, tuple[str, ...]]:
+    """Draw the sidebar; return the choices, the scenario that they amend, and ignored parts of a link."""
+    link = state.read_link()
     with st.sidebar:
         names = state.scenario_names()
         name = st.selectbox(
@@ -43,7 +44,7 @@ def choose() -> tuple[Choices, Scenario]:
     }
     choices = Choices(**values, **out_of_sight)  # type: ignore[arg-type]
     state.keep(choices)
-    return choices, base
+    return choices, base, state.ignored(link, {"scenario": name, **values})
 
 
 def _serve(default: Choices) -> dict[str, Any]:
@@ -96,8 +97,8 @@ def _on(default: Choices) -> dict[str, Any]:
         weights = _select("weights", "Weights", offers.PRECISIONS, default)
         ranks = offers.tensor_parallel(default.tensor_parallel)
         tensor_parallel = _select(
-            *("tensor_parallel", "GPUs / replica", ranks, default),
-            help="Tensor parallelism: GPUs that share each layer of one replica.",
+            *("tensor_parallel", "Tensor parallel", ranks, default),
+            help="GPUs that share each layer of one replica.",
         )
     with second:
         kv_precision = _select("kv_precision", "KV cache", offers.PRECISIONS, default)
@@ -147,9 +148,9 @@ def _targets(default: Choices) -> dict[str, Any]:
     help_ = "For each request; 0 asks nothing."
     first, second = st.columns(2)
     with first:
-        ttft_ms = _number("ttft_ms", "TTFT (ms)", 0.0, 600_000.0, default, step=50.0, help=help_)
+        ttft_ms = _number("ttft_ms", "TTFT (ms)", 0.0, 600_000.0, default, step=50.0, format="%g", help=help_)
     with second:
-        tpot_ms = _number("tpot_ms", "TPOT (ms)", 0.0, 60_000.0, default, step=5.0, help=help_)
+        tpot_ms = _number("tpot_ms", "TPOT (ms)", 0.0, 60_000.0, default, step=5.0, format="%g", help=help_)
     return {"ttft_ms": ttft_ms, "tpot_ms": tpot_ms}
 
 

@@ -59,7 +59,7 @@ def overloaded(outcome: Outcome, choices: Choices) -> None:
 def repairs_of_fit(choices: Choices, base: Scenario) -> Iterator[Repair]:
     """Yield changes after which the model fits: the first of each kind that does."""
     wider = [
-        Repair(f"Use {width} GPUs per replica", {"tensor_parallel": width})
+        Repair(f"Use tensor parallel {width}", {"tensor_parallel": width})
         for width in offers.tensor_parallel(choices.tensor_parallel)
         if width > choices.tensor_parallel
     ]
