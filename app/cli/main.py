@@ -79,6 +79,38 @@ def run_command(
     )
 
 
+@app.command(name="frontier")
+def frontier_command(
+    scenario: Reference,
+    *,
+    overrides: Overrides = None,
+    tensor_parallel: Annotated[
+        str | None,
+        typer.Option("--tensor-parallel", metavar="1,2,4", help="Widths to try as well."),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer loads and requests: rough, in seconds.")
+    ] = False,
+    trace: TraceFile = None,
+    seed: Seed = None,
+    out: OutFolder = None,
+    as_json: AsJson = False,
+) -> int:
+    """Compare the decoding strategies of a scenario at every user speed."""
+    from app.cli.frontier import sweep_scenario
+
+    return sweep_scenario(
+        scenario,
+        overrides or [],
+        tensor_parallel=tensor_parallel,
+        quick=quick,
+        trace=trace,
+        seed=seed,
+        out=out,
+        as_json=as_json,
+    )
+
+
 @app.command(name="explain")
 def explain_command(
     scenario: Reference,
@@ -107,9 +139,7 @@ def validate_command(
     ttft: Annotated[
         Literal["mean", "median"], typer.Option("--ttft", help="What the table's TTFT is.")
     ] = "mean",
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write each prediction there.")
-    ] = None,
+    out: OutFolder = None,
     as_json: AsJson = False,
 ) -> int:
     """Compare measured serving runs with the simulator."""
