@@ -3,11 +3,12 @@
 from pathlib import Path
 from typing import Literal
 
-from app.cli.exits import ANSWER
+from app.cli.exits import ANSWER, ANSWER_IS_NO
 from app.cli.output import Page, bar, emit_json
-from calibration.validate import error_tables, validate_file, write_files
+from calibration.validate import ErrorTable, Validation, error_tables, validate_file, write_files
 from sim.report.files import check_folder
 from sim.report.table import Column, Table
+from sim.report.words import percent
 
 Statistic = Literal["mean", "median"]
 
@@ -20,25 +21,44 @@ def validate_runs(path: Path, *, ttft: Statistic, out: Path | None, as_json: boo
         validation = validate_file(path, ttft_statistic=ttft, progress=progress)
     if out is not None:
         write_files(validation, out)
+    code = ANSWER if validation.sound else ANSWER_IS_NO
     if as_json:
         emit_json(validation.to_json())
-        return ANSWER
+        return code
     page = Page()
-    tpot, first = validation.overall.tpot, validation.overall.ttft
-    errors = f"TPOT off by {_share(tpot.median_ape)}, TTFT by {_share(first.median_ape)}"
-    compared = f"{len(validation.sound)} of {validation.rows} runs compared"
-    page.line(f"{compared}: at the median {errors}.", style="bold")
+    page.line(_answer(validation), style="bold")
     for table in error_tables(validation):
-        heads = tuple(
-            Column(name, "right" if index else "left") for index, name in enumerate(table.columns)
-        )
-        page.table(Table(table.title, heads, table.rows))
+        if table.rows:
+            page.table(_narrow(table))
     if out is not None:
         page.line()
         page.line(f"Written to {out}: rows.csv and parity.html")
     page.show()
-    return ANSWER
+    return code
 
 
-def _share(error: float | None) -> str:
-    return "an unknown share" if error is None else f"{error:.1%}"
+def _answer(validation: Validation) -> str:
+    tpot, first = validation.overall.tpot.median_ape, validation.overall.ttft.median_ape
+    compared = f"{len(validation.sound)} of {validation.rows} runs compared"
+    errors = [
+        f"{name} off by {percent(error)}"
+        for name, error in (("TPOT", tpot), ("TTFT", first))
+        if error is not None
+    ]
+    return f"{compared}: at the median {' and '.join(errors)}." if errors else f"{compared}."
+
+
+def _narrow(table: ErrorTable) -> Table:
+    """Leave out the mean errors, which one bad row can carry away: 80 columns hold the rest."""
+    heads, kept = [], []
+    quantity = ""
+    for place, name in enumerate(table.columns):
+        if name.endswith(" mean"):
+            quantity = name.removesuffix("mean")
+            continue
+        words = place == 0 or name == "first case"
+        heads.append(Column(f"{quantity}{name}", "left" if words else "right"))
+        kept.append(place)
+        quantity = ""
+    rows = tuple(tuple(row[place] for place in kept) for row in table.rows)
+    return Table(table.title, tuple(heads), rows)

@@ -14,6 +14,8 @@ _PLOT_PX: Final = 498
 """Height of the plot area: what axis labels and margins leave."""
 _NAMES_PX: Final = 132
 _LINE_PX: Final = 18
+_TICKS: Final = [digit * 10**power for power in range(-1, 5) for digit in (1, 2, 5)]
+"""Plotly's own ticks of a log axis name every other one by its first digit."""
 
 
 def frontier_figure(found: Frontier, *, dark: bool = False) -> Figure:
@@ -32,7 +34,8 @@ def frontier_figure(found: Frontier, *, dark: bool = False) -> Figure:
     drawn.update_xaxes(
         type="log",
         range=[log10(min(speeds)) - 0.05, log10(max(speeds)) + 0.05],
-        dtick="D2",
+        tickvals=_TICKS,
+        tickformat=",",
         title_text="speed of the median user (output tokens/s)",
     )
     drawn.update_yaxes(
