@@ -2,7 +2,7 @@
 
 from sim.planning.curve import Best, Curve
 from sim.planning.frontier import Frontier, frontier
-from sim.planning.ladder import Rung
+from sim.planning.ladder import Region, Rung
 from sim.planning.point import Point
 from sim.planning.strategies import Entry
 from sim.planning.sweep import Failed, Result, SweepInterrupted, run_many
@@ -14,6 +14,7 @@ __all__ = [
     "Failed",
     "Frontier",
     "Point",
+    "Region",
     "Result",
     "Rung",
     "SweepInterrupted",

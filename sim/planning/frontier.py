@@ -9,7 +9,7 @@ from typing import Final
 
 from sim.planning.assumptions import assumptions
 from sim.planning.curve import Best, best_of
-from sim.planning.ladder import Rung, read_ladder
+from sim.planning.ladder import Region, Rung, read_ladder, winning_regions
 from sim.planning.loads import check_points
 from sim.planning.point import Point
 from sim.planning.rounds import Plan, sweep_points
@@ -55,6 +55,10 @@ class Frontier:
     def ladder(self, speeds: Sequence[float] | None = None) -> tuple[Rung, ...]:
         """Read all strategies at user speeds [tokens/s]; by default at round ones that matter."""
         return read_ladder(self.best, self.baseline, speeds)
+
+    def regions(self) -> tuple[Region, ...]:
+        """Return which strategy gives the most per GPU at which user speeds, slow to fast."""
+        return winning_regions(self.best)
 
     def rows(self) -> list[dict[str, str | int | float | None]]:
         """Return the points as rows of `frontier.csv`."""

@@ -1,7 +1,8 @@
 """The frontier at a ladder of user speeds: what each strategy gives, and which one wins."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import ceil, log
 from typing import Final
 
 from sim.planning.curve import Best
@@ -10,6 +11,8 @@ SPEEDS: Final = (5.0, 10.0, 20.0, 30.0, 50.0, 75.0, 100.0, 150.0, 200.0, 300.0, 
 """User speeds at which a frontier is read, tokens/s."""
 TIE: Final = 0.03
 """A lead below this is within the noise of one run a point, and called a tie."""
+_GRID: Final = 0.01
+"""Steps in which regions are told apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,39 @@ class Rung:
     """The most per GPU (at one price per GPU-hour also the most per USD); `None`: nobody."""
     tied: tuple[str, ...]
     """Strategies less than 3 % behind the winner."""
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A range of user speeds in which one strategy gives the most, tokens/s."""
+
+    winner: str
+    low: float
+    """Up from here; 0 for the first region, below which nothing changes."""
+    high: float
+
+
+def winning_regions(bests: Mapping[str, Best]) -> tuple[Region, ...]:
+    """Return who gives the most per GPU at which speeds, slow to fast, to within 1 %."""
+    fastest = [best.fastest for best in bests.values() if best.fastest]
+    slowest = [best.slowest for best in bests.values() if best.slowest]
+    if not fastest:
+        return ()
+    low, high = min(slowest), max(fastest)
+    steps = max(1, ceil(log(high / low) / log(1 + _GRID)))
+    regions: list[Region] = []
+    before = 0.0
+    for step in range(steps + 1):
+        speed = high if step == steps else low * (high / low) ** (step / steps)
+        winner = _winner({name: best.at(speed) for name, best in bests.items()})
+        if winner is None:  # pragma: no cover - the fastest one reaches every speed of the grid
+            continue
+        if regions and regions[-1].winner == winner:
+            regions[-1] = replace(regions[-1], high=speed)
+        else:
+            regions.append(Region(winner, before, speed))
+        before = speed
+    return tuple(regions)
 
 
 def read_ladder(
@@ -50,7 +86,7 @@ def _trimmed(bests: Mapping[str, Best]) -> list[float]:
 def _rung(bests: Mapping[str, Best], baseline: str, speed: float) -> Rung:
     per_gpu = {name: best.at(speed) for name, best in bests.items()}
     reached = {name: value for name, value in per_gpu.items() if value is not None}
-    winner = max(reached, key=reached.__getitem__, default=None)
+    winner = _winner(per_gpu)
     base = per_gpu.get(baseline)
     return Rung(
         user_tokens_per_s=speed,
@@ -68,3 +104,9 @@ def _rung(bests: Mapping[str, Best], baseline: str, speed: float) -> Rung:
             if winner is not None and name != winner and value > (1 - TIE) * reached[winner]
         ),
     )
+
+
+def _winner(values: Mapping[str, float | None]) -> str | None:
+    """Return the name of the largest value; among equals the first one."""
+    reached = {name: value for name, value in values.items() if value is not None}
+    return max(reached, key=reached.__getitem__, default=None)

@@ -52,3 +52,12 @@ def usd(value: float) -> str:
     ('$0.63', '$8,147')
     """
     return f"${value:,.2f}" if value < 99.995 else f"${value:,.0f}"
+
+
+def hardware_name(profile: str) -> str:
+    """Return the name of a GPU profile as people write it.
+
+    >>> hardware_name("h100_sxm")
+    'H100 SXM'
+    """
+    return profile.replace("_", " ").upper()
