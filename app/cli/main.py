@@ -105,11 +105,10 @@ def validate_command(
     runs: Annotated[Path, typer.Argument(metavar="RUNS.csv", help="Measured serving runs.")],
     *,
     ttft: Annotated[
-        Literal["mean", "median"], typer.Option("--ttft", help="What the table's TTFT is.")
+        Literal["mean", "median"],
+        typer.Option("--ttft-statistic", help="What the table's TTFT is, once for the file."),
     ] = "mean",
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write each prediction there.")
-    ] = None,
+    out: OutFolder = None,
     as_json: AsJson = False,
 ) -> int:
     """Compare measured serving runs with the simulator."""

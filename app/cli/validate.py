@@ -5,7 +5,8 @@ from typing import Literal
 
 from app.cli.exits import ANSWER
 from app.cli.output import Page, bar, emit_json
-from calibration.validate import error_tables, validate_file
+from calibration.validate import error_tables, validate_file, write_files
+from sim.report.files import check_folder
 from sim.report.table import Column, Table
 
 Statistic = Literal["mean", "median"]
@@ -13,10 +14,12 @@ Statistic = Literal["mean", "median"]
 
 def validate_runs(path: Path, *, ttft: Statistic, out: Path | None, as_json: bool) -> int:
     """Simulate each measured run and print how far the predictions are off."""
+    if out is not None:
+        check_folder(out)
     with bar("Simulating measured runs") as progress:
         validation = validate_file(path, ttft_statistic=ttft, progress=progress)
     if out is not None:
-        validation.write_rows(out)
+        write_files(validation, out)
     if as_json:
         emit_json(validation.to_json())
         return ANSWER
@@ -30,6 +33,8 @@ def validate_runs(path: Path, *, ttft: Statistic, out: Path | None, as_json: boo
             Column(name, "right" if index else "left") for index, name in enumerate(table.columns)
         )
         page.table(Table(table.title, heads, table.rows))
+    if out is not None:
+        page.line(f"Written to {out}: rows.csv, parity.html")
     page.show()
     return ANSWER
 
