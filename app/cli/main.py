@@ -137,7 +137,8 @@ def validate_command(
     runs: Annotated[Path, typer.Argument(metavar="RUNS.csv", help="Measured serving runs.")],
     *,
     ttft: Annotated[
-        Literal["mean", "median"], typer.Option("--ttft", help="What the table's TTFT is.")
+        Literal["mean", "median"],
+        typer.Option("--ttft-statistic", help="What the table's TTFT is, once for the file."),
     ] = "mean",
     out: OutFolder = None,
     as_json: AsJson = False,

@@ -5,11 +5,8 @@ which a page sets above it.
 """
 
 from sim.report.figures.frontier import frontier_figure
-<<<<<<< HEAD
-=======
 from sim.report.figures.frontier_page import frontier_html
 from sim.report.figures.frontier_words import frontier_finding
->>>>>>> planning
 from sim.report.figures.pass_waterfall import pass_finding, pass_waterfall_figure
 from sim.report.figures.roofline import roofline_figure, roofline_finding
 from sim.report.figures.template import CONFIG
@@ -18,11 +15,8 @@ from sim.report.figures.waterfall import waterfall_figure, waterfall_finding
 __all__ = [
     "CONFIG",
     "frontier_figure",
-<<<<<<< HEAD
-=======
     "frontier_finding",
     "frontier_html",
->>>>>>> planning
     "pass_finding",
     "pass_waterfall_figure",
     "roofline_figure",
