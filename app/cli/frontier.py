@@ -70,6 +70,8 @@ def _widths(text: str) -> list[int]:
 def _print(found: Frontier, out: Path | None) -> None:
     page = Page()
     page.line(frontier_answer(found), style="bold")
+    if not found.complete:
+        page.line("Stopped early: read from the points that were computed until then.")
     for table in frontier_tables(found):
         page.table(table)
     page.points("What is assumed", found.assumptions)
