@@ -6,11 +6,11 @@ from app.cli.exits import ANSWER, ANSWER_IS_NO, INTERRUPTED
 from app.cli.output import Page, bar, emit_json
 from sim.errors import InputError
 from sim.planning import Frontier, frontier
+from sim.report.figures import frontier_html
 from sim.report.files import check_folder, write_files
 from sim.report.frontier import (
     frontier_answer,
     frontier_document,
-    frontier_html,
     frontier_tables,
 )
 from sim.scenario import load_scenario

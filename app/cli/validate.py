@@ -29,7 +29,7 @@ def validate_runs(path: Path, *, ttft: Statistic, out: Path | None, as_json: boo
     page.line(_answer(validation), style="bold")
     for table in error_tables(validation):
         if table.rows:
-            page.table(_narrow(table))
+            page.table(_drawn(table))
     if out is not None:
         page.line()
         page.line(f"Written to {out}: rows.csv and parity.html")
@@ -48,17 +48,7 @@ def _answer(validation: Validation) -> str:
     return f"{compared}: at the median {' and '.join(errors)}." if errors else f"{compared}."
 
 
-def _narrow(table: ErrorTable) -> Table:
-    """Leave out the mean errors, which one bad row can carry away: 80 columns hold the rest."""
-    heads, kept = [], []
-    quantity = ""
-    for place, name in enumerate(table.columns):
-        if name.endswith(" mean"):
-            quantity = name.removesuffix("mean")
-            continue
-        words = place == 0 or name == "first case"
-        heads.append(Column(f"{quantity}{name}", "left" if words else "right"))
-        kept.append(place)
-        quantity = ""
-    rows = tuple(tuple(row[place] for place in kept) for row in table.rows)
-    return Table(table.title, tuple(heads), rows)
+def _drawn(table: ErrorTable) -> Table:
+    words = {table.columns[0], "first case"}
+    heads = (Column(name, "left" if name in words else "right") for name in table.columns)
+    return Table(table.title, tuple(heads), table.rows)

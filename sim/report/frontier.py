@@ -1,14 +1,12 @@
 """A frontier in words: who gives the most at which user speed, and by how much."""
 
 from collections.abc import Mapping
-from html import escape
-from itertools import groupby
 from typing import Any
 
 from sim.planning import Frontier, Rung
 from sim.planning.ladder import TIE
 from sim.report.document import scenario_document
-from sim.report.figures import CONFIG, frontier_figure
+from sim.report.figures import frontier_finding
 from sim.report.table import Table, columns
 from sim.report.words import NOTHING, count, number
 
@@ -18,23 +16,7 @@ PER_USD = "Output tokens per dollar"
 
 def frontier_answer(found: Frontier) -> str:
     """Return which strategy gives the most per GPU, by user speed, in one sentence."""
-    rungs = [rung for rung in found.ladder() if rung.winner is not None]
-    if not rungs:
-        return f"No strategy serves {found.scenario.name} inside its targets."
-    regions = [list(group) for _, group in groupby(rungs, key=lambda rung: rung.winner)]
-    parts = [
-        f"{found.label(region[0].winner or '').lower()} {_speeds(region, is_first=not place)}"
-        for place, region in enumerate(regions)
-    ]
-    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    return f"The most output per GPU on {found.scenario.name}: {listed} tokens/s per user."
-
-
-def _speeds(region: list[Rung], *, is_first: bool) -> str:
-    low, high = region[0].user_tokens_per_s, region[-1].user_tokens_per_s
-    if is_first:
-        return f"up to {high:g}"
-    return f"at {high:g}" if low == high else f"from {low:g} to {high:g}"
+    return f"{found.scenario.name}: {frontier_finding(found)}."
 
 
 def frontier_tables(found: Frontier) -> tuple[Table, ...]:
@@ -117,37 +99,3 @@ def frontier_document(found: Frontier) -> dict[str, Any]:
         },
         "assumptions": list(found.assumptions),
     }
-
-
-def frontier_html(found: Frontier) -> str:
-    """Return a page that needs no network: the answer, the figure, the tables, what is assumed."""
-    drawing = frontier_figure(found).to_html(
-        full_html=False, include_plotlyjs=True, config=CONFIG, div_id="frontier"
-    )
-    parts = [
-        f"<h1>{escape(frontier_answer(found))}</h1>",
-        drawing,
-        *(_html_table(table) for table in frontier_tables(found)),
-        "<ul>",
-        *(f"<li>{escape(sentence)}</li>" for sentence in found.assumptions),
-        "</ul>",
-    ]
-    head = f'<meta charset="utf-8"><title>{escape(found.scenario.name)}</title>{_STYLE}'
-    return f"<!doctype html><html lang=en><head>{head}</head><body>{''.join(parts)}</body></html>"
-
-
-_STYLE = (
-    "<style>body{font:15px system-ui,sans-serif;color:#1B2330;max-width:60rem;margin:2rem auto;"
-    "padding:0 1rem}h1{font-size:1.35rem}table{border-collapse:collapse}"
-    "td,th{padding:.2rem .8rem;text-align:right;border-bottom:1px solid #E9EDF2}"
-    "td:first-child{font-weight:600}</style>"
-)
-
-
-def _html_table(table: Table) -> str:
-    heads = "".join(f"<th>{escape(column.name)}</th>" for column in table.columns)
-    rows = "".join(
-        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in table.rows
-    )
-    note = f"<p>{escape(table.note)}</p>" if table.note else ""
-    return f"<h2>{escape(table.title)}</h2><table><tr>{heads}</tr>{rows}</table>{note}"

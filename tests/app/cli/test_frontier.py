@@ -51,7 +51,7 @@ def paretoken_frontier(paretoken: Any, swept: Frontier, monkeypatch: pytest.Monk
 def test_the_answer_names_the_best_strategy_and_the_speeds(paretoken_frontier: Any) -> None:
     answered = paretoken_frontier()
     assert (answered.code, answered.err) == (0, "")
-    assert answered.out.startswith("The most output per GPU on two: ")
+    assert answered.out.startswith("two: ")
     assert "\nOutput tokens/s per GPU\n" in answered.out
     assert "\nOutput tokens per dollar\n" in answered.out
     assert max(len(line) for line in answered.out.splitlines()) <= 80
@@ -77,7 +77,7 @@ def test_the_folder_holds_a_tidy_table_and_a_page_that_needs_no_network(
     assert rows[0] == COLUMNS
     assert len(rows) == 1 + 2 * 4  # two strategies at four loads
     page = (tmp_path / "there" / "frontier.html").read_text("utf-8")
-    assert "The most output per GPU on two" in page
+    assert "tokens/s per user" in page
     assert "<script src" not in page
     assert "<link" not in page
 
@@ -109,7 +109,7 @@ def test_nothing_inside_the_targets_is_the_answer_no(
     monkeypatch.setattr(command, "frontier", lambda *_, **__: replace(swept, points=missed))
     answered = paretoken("frontier", "small.yaml")
     assert answered.code == 1
-    assert answered.out.startswith("No strategy serves two inside its targets.")
+    assert answered.out.startswith("two: No strategy meets the targets at any load.")
 
 
 def test_the_width_of_tensor_parallelism_stands_beside_the_figure_where_it_varies(
