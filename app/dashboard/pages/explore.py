@@ -69,7 +69,7 @@ def badges(outcome: Outcome, scenario: Scenario, *, is_full: bool) -> None:
                 f"Run {runs.FULL_REQUESTS:,} requests",
                 icon=":material/play_arrow:",
                 type="tertiary",
-                help="Ten times the requests of the preview: narrower intervals.",
+                help="More requests than the preview: narrower intervals, in a few seconds.",
                 on_click=want_full_run,
                 args=(runs.key_of(scenario),),
             )
