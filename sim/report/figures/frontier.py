@@ -16,7 +16,8 @@ from sim.report.figures.frontier_view import (
 from sim.report.figures.labels import Spot, place_names
 from sim.report.figures.palette import Style, palette, style
 from sim.report.figures.template import Figure, figure
-from sim.report.figures.words import milliseconds, significant, usd
+from sim.report.figures.words import significant
+from sim.report.words import time_ms, usd
 from sim.units import MEGA
 
 Vertical = Literal["gpu", "usd"]
@@ -117,7 +118,7 @@ def _hover(point: Point, label: str) -> str:
     if point.requests_per_s:
         lines.append(f"{significant(point.requests_per_s)} requests/s")
     if point.ttft_p99_s is not None:
-        lines.append(f"TTFT p99 {milliseconds(point.ttft_p99_s)}")
+        lines.append(f"TTFT p99 {time_ms(point.ttft_p99_s)}")
     if point.note:
         lines.append(point.note)
     return "<br>".join(lines)

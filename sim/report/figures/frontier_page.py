@@ -10,7 +10,8 @@ from sim.report.figures.frontier import frontier_figure
 from sim.report.figures.frontier_words import frontier_finding
 from sim.report.figures.palette import Palette, palette, style
 from sim.report.figures.template import CONFIG, FONT
-from sim.report.figures.words import hardware_name, significant, usd
+from sim.report.figures.words import significant
+from sim.report.words import gpu_label, usd
 from sim.units import MEGA
 
 _NONE: Final = "—"
@@ -79,7 +80,7 @@ def _css(colors: Palette) -> dict[str, str]:
 
 def _subtitle(frontier: Frontier) -> str:
     scenario, widths = frontier.scenario, {point.tensor_parallel for point in frontier.points}
-    gpu = hardware_name(frontier.points[0].hardware)
+    gpu = gpu_label(frontier.points[0].hardware)
     model = frontier.scenario.model if isinstance(scenario.model, str) else "own model"
     layout = ", ".join(f"TP{width}" for width in sorted(widths))
     stopped = "" if frontier.complete else " Stopped early: not all points are there."

@@ -1,7 +1,8 @@
 """What a frontier says, in a sentence."""
 
 from sim.planning import Frontier, Rung
-from sim.report.figures.words import hardware_name, ratio, significant, usd
+from sim.report.figures.words import ratio, significant
+from sim.report.words import gpu_label, usd
 from sim.units import MEGA
 
 
@@ -12,7 +13,7 @@ def frontier_finding(frontier: Frontier, target: float | None = None) -> str:
     regions = frontier.regions()
     if not regions:
         return "No strategy meets the targets at any load"
-    gpu = hardware_name(frontier.points[0].hardware)
+    gpu = gpu_label(frontier.points[0].hardware)
     chief = _name(frontier, regions[0].winner)
     first = f"{chief[:1].upper()}{chief[1:]} gets the most out of each {gpu}"
     if len(regions) == 1:
@@ -26,7 +27,7 @@ def _at(frontier: Frontier, rung: Rung) -> str:
     speed = significant(rung.user_tokens_per_s)
     if rung.winner is None:
         return f"No strategy gives each user {speed} tokens/s"
-    gpu, name = hardware_name(frontier.points[0].hardware), _name(frontier, rung.winner)
+    gpu, name = gpu_label(frontier.points[0].hardware), _name(frontier, rung.winner)
     start, lead = f"At {speed} tokens/s per user, {name} gets", rung.ratio[rung.winner]
     if rung.winner == frontier.baseline:
         most = rung.output_tokens_per_s_per_gpu[rung.winner] or 0.0

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sim.metrics.result import Stage
 from sim.report.figures.bars import Part, bars_figure, largest
 from sim.report.figures.template import Figure
-from sim.report.figures.words import percent
+from sim.report.words import percent
 
 
 def waterfall_figure(
@@ -31,7 +31,7 @@ def waterfall_finding(stages: Sequence[Stage]) -> str:
     chief = largest(parts)
     if chief is None:
         return "No request waits for its first token"
-    share = percent(chief.seconds / sum(part.seconds for part in parts))
+    share = percent(chief.seconds / sum(part.seconds for part in parts), 0)
     name = "Prefill" if chief.label.startswith("Prefill") else chief.label
     return f"{name} takes {share} of the wait for the first token"
 
