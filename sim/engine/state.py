@@ -34,7 +34,8 @@ class ReplicaState:
         self.running[sequence.serial] = sequence
         if not sequence.admitted:
             sequence.admitted = True
-            self.log.admitted_s[sequence.row] = max(self.now_s, sequence.arrival_s)
+            now, arrival = self.now_s, sequence.arrival_s
+            self.log.admitted_s[sequence.row] = now if now > arrival else arrival  # noqa: FURB136  # hot
         if sequence.target:
             sequence.chunk = chunk
             self.prefilling.append(sequence)

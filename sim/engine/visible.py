@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sim.engine.log import Log
 from sim.records import FloatArray, IntArray, Leaps, Status, WeightedSamples
 
-_POINTS = 8
+_POINTS, _MOST_POINTS = 8, 4_000_000
 """A leap's pass times lie on a line: this many points stand for all of them in the pooled
 distribution.
 """
@@ -112,7 +112,8 @@ def _every_pass(
     np.add.at(change, low[mine], 1.0)
     np.add.at(change, high[mine] + 1, -1.0)
     watchers = np.cumsum(change)[:-1]
-    points = np.minimum(track.passes, _POINTS)
+    most = max(1, min(_POINTS, _MOST_POINTS // len(track.passes)))
+    points = np.minimum(track.passes, most)
     leap = np.repeat(np.arange(len(points)), points)
     index = np.arange(len(leap)) - np.repeat(np.cumsum(points) - points, points)
     share = (index + 0.5) / points[leap]
