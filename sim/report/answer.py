@@ -52,7 +52,8 @@ def bound_label(bound: str) -> str:
 def strategy_label(strategy: AnyStrategy) -> str:
     """Return a strategy with the knobs that make it what it is."""
     if isinstance(strategy, Speculative):
-        return f"speculative ({strategy.drafter}, {strategy.draft_tokens} draft tokens)"
+        tokens = "token" if strategy.draft_tokens == 1 else "tokens"
+        return f"speculative ({strategy.drafter}, {strategy.draft_tokens} draft {tokens})"
     if isinstance(strategy, BlockDiffusion):
         blocks = f"blocks of {strategy.block_tokens}, {strategy.denoise_passes} denoise passes"
         what_if = ", what-if" if strategy.what_if else ""
