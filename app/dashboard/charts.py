@@ -30,7 +30,7 @@ _WAIT_HELP: Final = (
     "Mean over all requests, stage by stage, from sending the request to its first token."
     " The stages outside the engine are times of the scenario, not simulated."
 )
-_PASS_HELP: Final = (
+_ROUND_HELP: Final = (
     "One forward pass at the mean load of this run: passes without prompts. Every user in the"
     " batch waits for the whole pass."
 )
@@ -100,7 +100,7 @@ def _wait_card(outcome: Outcome, *, dark: bool) -> Card:
 
 def _pass_card(outcome: Outcome, typical: TypicalPass | None, *, dark: bool) -> Card:
     if typical is None:
-        return Card("pass", "No pass without prompts in this run", _PASS_HELP, None)
+        return Card("pass", "No pass without prompts in this run", _ROUND_HELP, None)
     figure = pass_waterfall_figure(
         typical.operations, draft_s=typical.draft_s, strategy=_strategy(outcome), dark=dark
     )
@@ -109,7 +109,7 @@ def _pass_card(outcome: Outcome, typical: TypicalPass | None, *, dark: bool) -> 
         draft_s=typical.draft_s,
         tokens_per_pass=outcome.scenario.decoding.mean_tokens_per_pass(),
     )
-    return Card("pass", finding, _PASS_HELP, figure)
+    return Card("pass", finding, _ROUND_HELP, figure)
 
 
 def _roof_card(outcome: Outcome, typical: TypicalPass | None, *, dark: bool) -> Card:

@@ -1,8 +1,8 @@
 """What the session remembers, and how the address follows it.
 
-A widget with a key and `bind="query-params"` keeps its value in the address. Streamlit updates the
-address only for values that are set in a callback, before the script runs: so scenarios are opened,
-and repairs are made, by the functions below, as callbacks.
+A widget with a key and `bind="query-params"` keeps its value in the address. A value that the
+script sets itself reaches the address only from a callback, which runs before the script: so
+scenarios are opened, and repairs are made, by callbacks.
 """
 
 from collections.abc import Mapping
@@ -42,7 +42,9 @@ def scenario_names() -> tuple[str, ...]:
 
 def open_scenario() -> None:
     """Set every widget to the scenario that was just chosen (a callback)."""
-    set_choices(asdict(choices_of(scenario_named(st.session_state[key("scenario")]))))
+    choices = choices_of(scenario_named(st.session_state[key("scenario")]))
+    set_choices(asdict(choices))
+    keep(choices)
 
 
 def set_choices(values: Mapping[str, object]) -> None:
@@ -107,7 +109,7 @@ def full_run_wanted(scenario_key: str) -> bool:
 
 
 def _says(text: str, value: object) -> bool:
-    """Tell whether a part of a link means the value of a widget, written as it is or as its label."""
+    """Tell whether a part of a link means the value of a widget, as it is or as its label."""
     if isinstance(value, str):
         return text in {value, gpu_label(value)}
     try:
