@@ -61,9 +61,10 @@ class _Configuration:
         most = min(requests, workload.arrivals.max_requests or requests)
         arrivals = workload.arrivals.model_copy(update={"max_requests": most})
         shortened = self.scenario.with_workload(workload.model_copy(update={"arrivals": arrivals}))
+        rows = len(shortened.workload.draw(requests, self.scenario.run.seed))
         capacity = estimated_capacity_requests_per_s(shortened, self.serving)
         return [
-            replace(load, scenario=shortened, requests_per_s=rate)
+            replace(load, scenario=shortened, requests=rows, requests_per_s=rate)
             for rate in rate_ladder(capacity, points)
         ]
 

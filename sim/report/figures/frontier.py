@@ -23,6 +23,8 @@ from sim.units import MEGA
 Vertical = Literal["gpu", "usd"]
 
 _CHARACTER_PX: Final = 7.6
+_SAMPLES: Final = 40
+"""Places of a line that its name and those of others look at: one every 10 px or so."""
 _STEPS: Final = (1, 2, 5)
 
 
@@ -166,7 +168,8 @@ def _drawn_spots(line: Sequence[Spot], scale: Scale, view: View) -> list[Spot]:
     """Return places of a line in px, the level part to its left included."""
     slow, most = line[0]
     level = [(view.left * (slow / view.left) ** (step / 12), most) for step in range(12)]
-    return [view.spot(speed, scale.axis(value)) for speed, value in [*line, *level]]
+    thinned = line[:: max(1, len(line) // _SAMPLES)]
+    return [view.spot(speed, scale.axis(value)) for speed, value in [*thinned, line[-1], *level]]
 
 
 def _add_target(drawn: Figure, target: float | None, *, dark: bool) -> None:

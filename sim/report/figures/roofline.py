@@ -74,7 +74,7 @@ def roofline_finding(
     """Return where the pass stands against the ridge, in one line of at most 52 characters."""
     count = f"{significant(positions_per_pass)} {unit} per pass"
     if ridge_tokens_per_pass is None:
-        return f"{count}: memory-bound at any batch"
+        return f"{count}: always memory-bound"
     if positions_per_pass < ridge_tokens_per_pass:
         return f"{count}, {ratio(ridge_tokens_per_pass / positions_per_pass)} below the ridge"
     if positions_per_pass == ridge_tokens_per_pass:

@@ -31,8 +31,10 @@ def waterfall_finding(stages: Sequence[Stage]) -> str:
     chief = largest(parts)
     if chief is None:
         return "No request waits for its first token"
-    share = percent(chief.seconds / sum(part.seconds for part in parts), 0)
     name = "Prefill" if chief.label.startswith("Prefill") else chief.label
+    share = percent(chief.seconds / sum(part.seconds for part in parts), 0)
+    if share == "100%":
+        return f"{name} is all of the wait for the first token"
     return f"{name} takes {share} of the wait for the first token"
 
 
