@@ -56,9 +56,9 @@ class ReplicaState:
         self.waiting.appendleft(sequence)
 
     def log_stint(self, sequence: Sequence, phase: Phase) -> None:
-        """Note the passes that a sequence has just decoded in one piece."""
+        """Note the passes that a sequence has just decoded in one piece, if they show anything."""
         first = sequence.joined
-        if self.passes > first:
+        if self.passes > first and phase.visible_tokens:
             self.log.stint(
                 sequence.row, self.index, first, self.passes, phase.chunk_passes, sequence.done
             )

@@ -36,7 +36,8 @@ def gaps_and_first_chunks(
     for replica in np.unique(stints[:, 1]):
         track = _Track.of(leaps, int(replica))
         mine = stints[stints[:, 1] == replica]
-        by_pass, by_chunk = mine[mine[:, 4] == 1], mine[mine[:, 4] > 1]
+        each_pass = (mine[:, 4] == 1) & ~np.isnan(first_token_s[mine[:, 0]])
+        by_pass, by_chunk = mine[each_pass], mine[~each_pass]
         _every_pass(track, by_pass, max_gap_s, counted, values=values, weights=weights)
         _by_chunk(
             track,
@@ -99,7 +100,7 @@ def _every_pass(
     values: list[FloatArray],
     weights: list[FloatArray],
 ) -> None:
-    """Strategies that show something each pass: a gap is a pass, and all who decode share it."""
+    """Strategies that go on from the prefill's token each pass: a gap is a pass, shared by all."""
     if not len(stints):
         return
     row = stints[:, 0]
