@@ -11,7 +11,13 @@ from typing import Annotated, Final, Literal
 
 import typer
 
-from app.cli.exits import INTERRUPTED, WRONG_INPUT, complain
+from app.cli.exits import (
+    INTERRUPTED,
+    WRONG_INPUT,
+    complain,
+    error_sentence,
+    usage_sentence,
+)
 
 _USAGE_ERROR: Final[type[Exception]] = typer.BadParameter.__mro__[1]
 """Base of the errors that Typer raises for wrong options; it has no public name there."""
@@ -79,6 +85,38 @@ def run_command(
     )
 
 
+@app.command(name="frontier")
+def frontier_command(
+    scenario: Reference,
+    *,
+    overrides: Overrides = None,
+    tensor_parallel: Annotated[
+        str | None,
+        typer.Option("--tensor-parallel", metavar="1,2,4", help="Widths to try as well."),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer loads and requests: rough, in seconds.")
+    ] = False,
+    trace: TraceFile = None,
+    seed: Seed = None,
+    out: OutFolder = None,
+    as_json: AsJson = False,
+) -> int:
+    """Compare the decoding strategies of a scenario at every user speed."""
+    from app.cli.frontier import sweep_scenario
+
+    return sweep_scenario(
+        scenario,
+        overrides or [],
+        tensor_parallel=tensor_parallel,
+        quick=quick,
+        trace=trace,
+        seed=seed,
+        out=out,
+        as_json=as_json,
+    )
+
+
 @app.command(name="explain")
 def explain_command(
     scenario: Reference,
@@ -105,11 +143,10 @@ def validate_command(
     runs: Annotated[Path, typer.Argument(metavar="RUNS.csv", help="Measured serving runs.")],
     *,
     ttft: Annotated[
-        Literal["mean", "median"], typer.Option("--ttft", help="What the table's TTFT is.")
+        Literal["mean", "median"],
+        typer.Option("--ttft-statistic", help="What the table's TTFT is, once for the file."),
     ] = "mean",
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write each prediction there.")
-    ] = None,
+    out: OutFolder = None,
     as_json: AsJson = False,
 ) -> int:
     """Compare measured serving runs with the simulator."""
@@ -189,34 +226,12 @@ def execute(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         code = INTERRUPTED
     except _USAGE_ERROR as error:
-        return complain(_usage_sentence(error), WRONG_INPUT)
+        return complain(usage_sentence(error), WRONG_INPUT)
     except Exception as error:
-        sentence = _sentence(error)
+        sentence = error_sentence(error)
         if sentence is None:
             raise
         return complain(sentence, WRONG_INPUT)
     if code == INTERRUPTED:
-        return complain("Interrupted: no result was written.", INTERRUPTED)
+        return complain("Interrupted.", INTERRUPTED)
     return int(code or 0)
-
-
-def _usage_sentence(error: Exception) -> str:
-    """Return what is wrong with the options, in one line, and where help is found."""
-    message = getattr(error, "message", "") or str(error)
-    text = getattr(error, "format_message", lambda: message)()
-    context = getattr(error, "ctx", None)
-    command = "paretoken" if context is None else context.command_path
-    text = " ".join(text.split()).rstrip(".").replace("Value error, ", "")
-    return f"{text}; see {command} --help"
-
-
-def _sentence(error: Exception) -> str | None:
-    """Return what the user should know of an error, or None where it is our own mistake."""
-    from sim.errors import SimError
-
-    if isinstance(error, SimError):
-        return " ".join(str(error).split())
-    if isinstance(error, OSError):
-        reason = error.strerror or type(error).__name__
-        return f"{error.filename}: {reason}" if error.filename else reason
-    return None

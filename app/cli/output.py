@@ -21,6 +21,8 @@ from sim.report.table import Table
 
 WIDTH_OF_A_FILE: Final = 80
 """Columns where stdout is no terminal and COLUMNS does not say."""
+_NARROWEST_WORDS: Final = 6
+"""Columns that words are folded into, at least; numbers are never folded."""
 _PATIENCE_S: Final = 1.0
 _BREAKS_A_NUMBER: Final = re.compile(r"(?<=[\d%]) (?=–|ms\b|s\b)|(?<=–) ")
 """Blanks inside a range, or between a number and its unit."""
@@ -70,7 +72,7 @@ class Page:
             return
         self.line()
         self.line(title, style="bold")
-        grid = RichTable.grid(padding=(0, 1))
+        grid = RichTable.grid(padding=(0, 1, 0, 0))
         for point in lines:
             grid.add_row("-", Text(point))
         self._console.print(grid)
@@ -80,10 +82,18 @@ class Page:
         if self._begun:
             self.line()
         self.line(table.title, style="bold")
-        drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
+        drawn = RichTable(
+            box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0)
+        )
         for column in table.columns:
             numbers = column.align == "right"
-            drawn.add_column(column.name, justify=column.align, overflow="fold", no_wrap=numbers)
+            drawn.add_column(
+                column.name,
+                justify=column.align,
+                overflow="fold",
+                no_wrap=numbers,
+                min_width=None if numbers else _NARROWEST_WORDS,
+            )
         for row in table.rows:
             drawn.add_row(*(Text(cell) for cell in row))
         self._console.print(drawn)

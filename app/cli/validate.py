@@ -3,36 +3,52 @@
 from pathlib import Path
 from typing import Literal
 
-from app.cli.exits import ANSWER
+from app.cli.exits import ANSWER, ANSWER_IS_NO
 from app.cli.output import Page, bar, emit_json
-from calibration.validate import error_tables, validate_file
+from calibration.validate import ErrorTable, Validation, error_tables, validate_file, write_files
+from sim.report.files import check_folder
 from sim.report.table import Column, Table
+from sim.report.words import percent
 
 Statistic = Literal["mean", "median"]
 
 
 def validate_runs(path: Path, *, ttft: Statistic, out: Path | None, as_json: bool) -> int:
     """Simulate each measured run and print how far the predictions are off."""
+    if out is not None:
+        check_folder(out)
     with bar("Simulating measured runs") as progress:
         validation = validate_file(path, ttft_statistic=ttft, progress=progress)
     if out is not None:
-        validation.write_rows(out)
+        write_files(validation, out)
+    code = ANSWER if validation.sound else ANSWER_IS_NO
     if as_json:
         emit_json(validation.to_json())
-        return ANSWER
+        return code
     page = Page()
-    tpot, first = validation.overall.tpot, validation.overall.ttft
-    errors = f"TPOT off by {_share(tpot.median_ape)}, TTFT by {_share(first.median_ape)}"
-    compared = f"{len(validation.sound)} of {validation.rows} runs compared"
-    page.line(f"{compared}: at the median {errors}.", style="bold")
+    page.line(_answer(validation), style="bold")
     for table in error_tables(validation):
-        heads = tuple(
-            Column(name, "right" if index else "left") for index, name in enumerate(table.columns)
-        )
-        page.table(Table(table.title, heads, table.rows))
+        if table.rows:
+            page.table(_drawn(table))
+    if out is not None:
+        page.line()
+        page.line(f"Written to {out}: rows.csv and parity.html")
     page.show()
-    return ANSWER
+    return code
 
 
-def _share(error: float | None) -> str:
-    return "an unknown share" if error is None else f"{error:.1%}"
+def _answer(validation: Validation) -> str:
+    tpot, first = validation.overall.tpot.median_ape, validation.overall.ttft.median_ape
+    compared = f"{len(validation.sound)} of {validation.rows} runs compared"
+    errors = [
+        f"{name} off by {percent(error)}"
+        for name, error in (("TPOT", tpot), ("TTFT", first))
+        if error is not None
+    ]
+    return f"{compared}: at the median {' and '.join(errors)}." if errors else f"{compared}."
+
+
+def _drawn(table: ErrorTable) -> Table:
+    words = {table.columns[0], "first case"}
+    heads = (Column(name, "left" if name in words else "right") for name in table.columns)
+    return Table(table.title, tuple(heads), table.rows)

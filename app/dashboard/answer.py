@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from app.dashboard.offers import gpu_label
 from sim.metrics.intervals import Interval
-from sim.provenance import weakest
 from sim.report.answer import bound_label
 from sim.report.words import NOTHING, count, number, percent, span, usd
 from sim.run import Outcome
@@ -25,7 +25,7 @@ def headline(outcome: Outcome) -> str:
     return f"{gpus} {verb} {asked}{cost}" + (f"; {attained}" if attained else "")
 
 
-def line(outcome: Outcome, comparison: str | None = None) -> str:
+def line(outcome: Outcome, comparison: str = ".") -> str:
     """Return what binds the speed, and how fast a user reads, in one plain line of Markdown."""
     if outcome.metrics.status == "overloaded":
         return _sustained(outcome)
@@ -36,7 +36,7 @@ def line(outcome: Outcome, comparison: str | None = None) -> str:
         parts.append(f"Bound by **{bound_label(usage.bound)}** for {share} of the busy time.")
     if rates.user_tokens_per_s is not None:
         speed = f"The median user gets **{number(rates.user_tokens_per_s)} tokens/s**"
-        parts.append(speed + in_brackets(rates.interval_user_tokens_per_s) + (comparison or "."))
+        parts.append(f"{speed}{_aside(rates.interval_user_tokens_per_s)}{comparison}")
     return " ".join(parts)
 
 
@@ -58,21 +58,19 @@ def compared(outcome: Outcome, baseline: Outcome | None) -> str:
         low = mine.interval_user_tokens_per_s[0] / its.interval_user_tokens_per_s[1]
         high = mine.interval_user_tokens_per_s[1] / its.interval_user_tokens_per_s[0]
         low_high = f" ({low:.2f} – {high:.2f}×)"
-    return f", **{ratio}**{low_high} the speed of autoregressive decoding at this load."
+    return f", **{ratio}** autoregressive decoding{low_high}."
 
 
 def origin(outcome: Outcome) -> str:
-    """Return the origin of the times, with the held-out error where it is known."""
-    word, error = weakest(outcome.provenance), outcome.provenance["kernels"].error
-    if word == "assumed":
-        return "assumed in part: see the origins below"
-    return f"{word}, held-out error {error}" if error else f"{word}, error not known yet"
+    """Return the origin of what makes up the times, with the held-out error where it is known."""
+    kernels, decoding = outcome.provenance["kernels"], outcome.provenance["decoding"]
+    error = f"held-out error {kernels.error}" if kernels.error else "error not known yet"
+    words = f"kernels {kernels.origin}, {error}"
+    return words if decoding.origin == "measured" else f"{words}; decoding {decoding.origin}"
 
 
 def gpus_label(scenario: Scenario) -> str:
     """Return the hardware in words."""
-    from app.dashboard.offers import gpu_label
-
     return f"{scenario.deployment.gpus} × {gpu_label(scenario.hardware)}"
 
 
@@ -85,8 +83,7 @@ def load_label(scenario: Scenario) -> str:
     return "this trace" if rate is None else f"{rate:.3g} requests/s"
 
 
-def in_brackets(interval: Interval | None) -> str:
-    """Return an interval as an aside."""
+def _aside(interval: Interval | None) -> str:
     return "" if interval is None else f" ({span(interval, number)})"
 
 
@@ -96,11 +93,8 @@ def _attained(outcome: Outcome) -> str | None:
     if not targets or result.attainment is None:
         return None
     which = _TARGETS.get(targets, f"all {targets} targets")
-    enough = result.attainment >= slo.attainment
-    share = percent(result.attainment)
-    if enough:
-        return f"{share} of requests are inside {which}"
-    return f"only {share} of requests are inside {which}"
+    only = "" if result.attainment >= slo.attainment else "only "
+    return f"{only}{percent(result.attainment)} of requests are inside {which}"
 
 
 def _sustained(outcome: Outcome) -> str:

@@ -30,7 +30,7 @@ _WAIT_HELP: Final = (
     "Mean over all requests, stage by stage, from sending the request to its first token."
     " The stages outside the engine are times of the scenario, not simulated."
 )
-_PASS_HELP: Final = (
+_ROUND_HELP: Final = (
     "One forward pass at the mean load of this run: passes without prompts. Every user in the"
     " batch waits for the whole pass."
 )
@@ -66,10 +66,13 @@ def _draw_tab(name: str, outcome: Outcome, *, dark: bool) -> None:
     if name == ORIGINS:
         _draw_origins(outcome)
         return
-    typical = typical_pass(outcome)
-    wait = (_wait_card(outcome, dark=dark),) if name in {TIME, ALL} else ()
-    roof = (_roof_card(outcome, typical, dark=dark),) if name in {ROOFLINE, ALL} else ()
-    cards = (*wait, *roof, _pass_card(outcome, typical, dark=dark))
+    typical, cards = typical_pass(outcome), []
+    waits = bool(outcome.metrics.waterfall)  # nothing to show where the queue grows
+    if waits and name in {TIME, ALL}:
+        cards.append(_wait_card(outcome, dark=dark))
+    if not waits or name in {ROOFLINE, ALL}:
+        cards.append(_roof_card(outcome, typical, dark=dark))
+    cards.append(_pass_card(outcome, typical, dark=dark))
     for left, right in zip(cards[::2], [*cards[1::2], None], strict=False):
         for column, card in zip(st.columns(2), (left, right), strict=True):
             if card is not None:
@@ -91,15 +94,13 @@ def _draw_card(card: Card, column: "st.delta_generator.DeltaGenerator", tab: str
 
 def _wait_card(outcome: Outcome, *, dark: bool) -> Card:
     stages = outcome.metrics.waterfall
-    if not stages:
-        return Card("wait", "No waterfall: the queue grows", _WAIT_HELP, None)
     figure = waterfall_figure(stages, strategy=_strategy(outcome), dark=dark)
     return Card("wait", waterfall_finding(stages), _WAIT_HELP, figure)
 
 
 def _pass_card(outcome: Outcome, typical: TypicalPass | None, *, dark: bool) -> Card:
     if typical is None:
-        return Card("pass", "No pass without prompts in this run", _PASS_HELP, None)
+        return Card("pass", "No pass without prompts in this run", _ROUND_HELP, None)
     figure = pass_waterfall_figure(
         typical.operations, draft_s=typical.draft_s, strategy=_strategy(outcome), dark=dark
     )
@@ -108,24 +109,27 @@ def _pass_card(outcome: Outcome, typical: TypicalPass | None, *, dark: bool) -> 
         draft_s=typical.draft_s,
         tokens_per_pass=outcome.scenario.decoding.mean_tokens_per_pass(),
     )
-    return Card("pass", finding, _PASS_HELP, figure)
+    return Card("pass", finding, _ROUND_HELP, figure)
 
 
 def _roof_card(outcome: Outcome, typical: TypicalPass | None, *, dark: bool) -> Card:
     if typical is None:
         return Card("roofline", "No pass without prompts in this run", _ROOF_HELP, None)
     serving, ridge = outcome.serving, outcome.ridge_tokens_per_pass
+    one_a_pass = outcome.scenario.decoding.name == "autoregressive"
     figure = roofline_figure(
         serving.gpu,
         serving.fitted,
         typical.operations,
         precision=serving.cost.compute_precision,
         strategy=_strategy(outcome),
-        baseline=() if _strategy(outcome) == "autoregressive" else typical.baseline,
+        baseline=() if one_a_pass else typical.baseline,
         ridge_tokens_per_pass=ridge,
         dark=dark,
     )
-    return Card("roofline", roofline_finding(typical.positions, ridge), _ROOF_HELP, figure)
+    unit = "tokens" if one_a_pass else "positions"
+    finding = roofline_finding(typical.positions, ridge, unit=unit)
+    return Card("roofline", finding, _ROOF_HELP, figure)
 
 
 def _draw_origins(outcome: Outcome) -> None:

@@ -6,14 +6,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from app.dashboard import strategies
 from sim.economics.prices import PriceChoice
 from sim.errors import InputError
 from sim.hardware import load_gpu
 from sim.model import load_model
 from sim.scenario import Scenario, build_scenario
 from sim.workload import ClosedLoop, Fixed, Quantiles
-
-from app.dashboard import strategies
 
 OWN_PRICE: Final = "own price"
 NO_PRICE: Final = "none"
@@ -102,12 +101,11 @@ def as_keys(scenario: Scenario) -> dict[str, Any]:
 def priced(scenario: Scenario) -> tuple[Scenario, str | None]:
     """Return the scenario, without a price and with the reason where its list has none."""
     if scenario.prices is None:
-        return scenario, "no price chosen"
+        return scenario, None
     try:
         scenario.prices.resolve(load_gpu(scenario.hardware).name)
     except InputError as error:
-        reason = f"{error.problem}; {error.remedy}" if error.remedy else error.problem
-        return scenario.model_copy(update={"prices": None}), reason
+        return scenario.model_copy(update={"prices": None}), f"no price: {error.problem}"
     return scenario, None
 
 
@@ -168,14 +166,15 @@ def _price_of(prices: PriceChoice | None) -> str:
 
 
 def _prices_of(choices: Choices, base: Scenario) -> dict[str, Any] | None:
+    before = base.prices
     if choices.price == NO_PRICE:
         return None
-    if choices.price == _price_of(base.prices) != OWN_PRICE:
-        return as_keys(base)["prices"]
-    if choices.price == OWN_PRICE:
-        before = base.prices
-        if before is not None and before.usd_per_gpu_hour == choices.usd_per_gpu_hour:
-            return as_keys(base)["prices"]
+    own = choices.price == OWN_PRICE
+    if before is not None and choices.price == _price_of(before):
+        same = not own or before.usd_per_gpu_hour == choices.usd_per_gpu_hour
+        if same:
+            return before.model_dump(mode="json", by_alias=True, exclude_none=True)
+    if own:
         usd = choices.usd_per_gpu_hour
         return {"usd_per_gpu_hour": usd, "source": OWN_SOURCE, "as_of": "undated"}
     name, _, term = choices.price.partition(" ")

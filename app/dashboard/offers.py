@@ -1,4 +1,4 @@
-"""What the lists of the sidebar offer: the catalog, and the scenario's own value where it differs."""
+"""What the lists of the sidebar offer: the catalog, and the scenario's own value."""
 
 from collections.abc import Iterable
 from typing import Final, TypeVar

@@ -68,6 +68,10 @@ def _strategy(knobs: Knobs, *, causal: bool) -> AnyStrategy:
         return BlockDiffusion(
             block_tokens=knobs.block_tokens, denoise_passes=knobs.denoise_passes, what_if=causal
         )
+    return _chain(knobs)
+
+
+def _chain(knobs: Knobs) -> Speculative:
     return Speculative(
         drafter=f"chain of {knobs.draft_tokens}",
         draft_tokens=knobs.draft_tokens,
@@ -112,7 +116,7 @@ def _chains(strategy: Speculative) -> Iterator[dict[str, int]]:
         "fall_points": fall,
         "drafter_percent": round(100 * strategy.draft.work_share),
     }
-    again = _strategy(Knobs(strategy=SPECULATIVE, **values), causal=True)
-    same = isinstance(again, Speculative) and again.conditional_acceptance == given
-    if same and fall >= 0 and again.draft == strategy.draft:
+    again = _chain(Knobs(strategy=SPECULATIVE, **values))
+    same = again.conditional_acceptance == given and again.draft == strategy.draft
+    if same and fall >= 0:
         yield values

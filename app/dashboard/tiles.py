@@ -108,6 +108,8 @@ def _attainment(outcome: Outcome) -> Tile:
 def _per_gpu(outcome: Outcome) -> Tile:
     rates, gpus = outcome.metrics.throughput, outcome.scenario.deployment.gpus
     value = rates.output_tokens_per_s_per_gpu
+    if outcome.metrics.status == "overloaded":  # the run never leaves its start
+        return Tile("Tokens/s per GPU", None, _GROWS, "", _PER_GPU)
     if value is None:
         return Tile("Tokens/s per GPU", None, _TOO_FEW, "", _PER_GPU)
     interval, chip = rates.interval_output_tokens_per_s, "no interval"
@@ -121,6 +123,8 @@ def _per_million(outcome: Outcome, no_price: str | None) -> Tile:
     label, cost = "$ per 1M output", outcome.cost
     if cost is None:
         return Tile(_escape(label), None, "no price", "", _because(_PER_MILLION, no_price))
+    if outcome.metrics.status == "overloaded":
+        return Tile(_escape(label), None, _GROWS, "", _PER_MILLION)
     interval = cost.interval_usd_per_million_output_tokens_all_in
     chip = "no interval" if interval is None else span(interval, usd)
     value = cost.usd_per_million_output_tokens_all_in

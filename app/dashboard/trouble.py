@@ -1,13 +1,13 @@
 """What the page says where there is no answer, and the buttons that repair it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
+from typing import Final
 
 import streamlit as st
 
 from app.dashboard import offers, state
-from app.dashboard.answer import gpus_label
 from app.dashboard.choices import Choices, is_closed_loop, scenario_of
 from sim.errors import DoesNotFitError, SimError
 from sim.report.words import number
@@ -15,8 +15,8 @@ from sim.run import Outcome
 from sim.scenario import Scenario, resolve
 from sim.units import GB
 
-HEADROOM = 1.1
-"""Capacity over load of a repaired overload: at exactly the sustainable rate a queue still grows."""
+HEADROOM: Final = 1.1
+"""Capacity over load after a repair: at the sustainable rate itself a queue still grows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def overloaded(outcome: Outcome, choices: Choices) -> None:
 def repairs_of_fit(choices: Choices, base: Scenario) -> Iterator[Repair]:
     """Yield changes after which the model fits: the first of each kind that does."""
     wider = [
-        Repair(f"Use {width} GPUs per replica", {"tensor_parallel": width})
+        Repair(f"Use tensor parallel {width}", {"tensor_parallel": width})
         for width in offers.tensor_parallel(choices.tensor_parallel)
         if width > choices.tensor_parallel
     ]
@@ -90,8 +90,6 @@ def repairs_of_overload(outcome: Outcome, choices: Choices) -> Iterator[Repair]:
 
 
 def _fits(repair: Repair, choices: Choices, base: Scenario) -> bool:
-    from dataclasses import replace
-
     try:
         resolve(scenario_of(replace(choices, **repair.changes), base))  # type: ignore[arg-type]
     except SimError:

@@ -1,6 +1,7 @@
 """What a validation leaves in a folder: every row as CSV, and a parity plot."""
 
 import csv
+import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -9,6 +10,7 @@ from calibration.validate.validation import Validation
 from sim.errors import InputError
 from sim.report.figures.parity import ParityPoint, parity_figure
 from sim.report.figures.template import CONFIG
+from sim.report.files import write_whole
 
 ROW_COLUMNS: Final = (
     "case",
@@ -22,27 +24,28 @@ ROW_COLUMNS: Final = (
 
 def write_files(validation: Validation, folder: Path) -> tuple[Path, ...]:
     """Write `rows.csv` and `parity.html` into a folder, made if need be; return their paths."""
-    rows, parity = folder / "rows.csv", folder / "parity.html"
+    contents = {"rows.csv": rows_csv(validation), "parity.html": parity_page(validation)}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _write_rows(validation, rows)
-        parity.write_text(parity_page(validation), encoding="utf-8")
+        return tuple(write_whole(folder / name, text.encode()) for name, text in contents.items())
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise InputError(f"cannot write there ({reason})", where=str(folder)) from None
-    return rows, parity
+        raise InputError(
+            f"the folder cannot be written ({reason})", where=str(folder), remedy="name another"
+        ) from None
 
 
-def _write_rows(validation: Validation, path: Path) -> None:
-    """Every simulated run with its prediction, in ms; empty where a run has no TPOT."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(ROW_COLUMNS)
-        for row in validation.compared:
-            run, predicted = row.run, row.predicted
-            figures = (predicted.ttft_ms, predicted.tpot_ms, run.ttft_ms, run.tpot_ms)
-            cells = ["" if value is None else f"{value:.6g}" for value in figures]
-            writer.writerow([run.case, *cells, f"{predicted.seconds_to_simulate:.4f}"])
+def rows_csv(validation: Validation) -> str:
+    """Return every simulated run with its prediction, in ms; empty where a run has no TPOT."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(ROW_COLUMNS)
+    for row in validation.compared:
+        run, predicted = row.run, row.predicted
+        figures = (predicted.ttft_ms, predicted.tpot_ms, run.ttft_ms, run.tpot_ms)
+        cells = ["" if value is None else f"{value:.6g}" for value in figures]
+        writer.writerow([run.case, *cells, f"{predicted.seconds_to_simulate:.4f}"])
+    return text.getvalue()
 
 
 def parity_page(validation: Validation) -> str:

@@ -1,5 +1,6 @@
 """Many runs, a few processes: each run is independent of the others."""
 
+import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -41,15 +42,25 @@ def _in_processes(
 ) -> tuple[Result, ...]:
     """Longest first, so that all end together; fresh processes, so that no thread is copied."""
     longest_first = sorted(range(len(runs)), key=lambda i: -runs[i].concurrency)
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    context = get_context("spawn")
+    with ProcessPoolExecutor(workers, context, initializer=_leave_interrupts_alone) as pool:
         futures: dict[Future[Result], int] = {
             pool.submit(predict, runs[index], statistic): index for index in longest_first
         }
         results: dict[int, Result] = {}
-        for future in as_completed(futures):
-            results[futures[future]] = future.result()
-            _tell(progress, len(results), len(runs))
+        try:
+            for future in as_completed(futures):
+                results[futures[future]] = future.result()
+                _tell(progress, len(results), len(runs))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)  # rows that nobody waits for any more
+            raise
     return tuple(results[index] for index in range(len(runs)))
+
+
+def _leave_interrupts_alone() -> None:
+    """Let Ctrl-C reach the parent alone, which then ends the rows; no traceback per process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _tell(progress: Progress | None, done: int, of: int) -> None:

@@ -33,14 +33,16 @@ class Phase(NamedTuple):
     slots_extra: float
     """KV slots held beyond `kv` while the pass runs."""
     chunk_passes: int
-    """Passes from one visible chunk to the next."""
+    """Passes from one visible chunk to the next; a divisor of `passes`. It is 1 in every phase
+    that goes on from a token of the prefill.
+    """
     visible_tokens: int
-    """Output tokens that the phase shows, in all."""
+    """Output tokens that the phase shows, in all; 0 where its passes show nothing."""
 
     @property
     def chunks(self) -> int:
         """Visible chunks of the phase."""
-        return -(-self.passes // self.chunk_passes)
+        return self.passes // self.chunk_passes if self.visible_tokens else 0
 
 
 class Plan(NamedTuple):
@@ -66,7 +68,7 @@ class Plan(NamedTuple):
         """Visible chunks, in all."""
         chunks = int(self.prefill_yields)
         for phase in self.phases:
-            chunks += -(-phase.passes // phase.chunk_passes)
+            chunks += phase.chunks
         return chunks
 
     @property

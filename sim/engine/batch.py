@@ -132,9 +132,11 @@ class DecodeBatch:
     def next_end(self) -> int:
         """Pass count at which the first phase ends."""
         ends = self.ends
-        while ends[0][2].joined < 0 or ends[0][2].serial != ends[0][1]:
+        end, serial, sequence = ends[0]
+        while sequence.joined < 0 or sequence.serial != serial:
             heappop(ends)  # it was preempted since
-        return ends[0][0]
+            end, serial, sequence = ends[0]
+        return end
 
     def pop_ended(self, passes: int) -> Sequence | None:
         """Remove and return the next sequence whose phase ends at or before `passes`."""

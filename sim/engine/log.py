@@ -8,32 +8,28 @@ import numpy as np
 
 from sim.records import FloatArray, IntArray, Leaps, Status
 
-_LEAP, _STINT, _REACH = Struct("16d"), Struct("6q"), Struct("4d")
+LEAP, _STINT, _REACH = Struct("16d"), Struct("6q"), Struct("4d")
 
 
 class Log:
     """Times of each request, leaps and decode stints of each replica, and who was inside when."""
 
     def __init__(self, rows: int) -> None:
-        self.arrival_s = [nan] * rows
-        self.admitted_s = [nan] * rows
-        self.first_token_s = [nan] * rows
-        self.last_token_s = [nan] * rows
-        self.replica = [-1] * rows
-        self.preemptions = [0] * rows
-        self.status = [int(Status.UNFINISHED)] * rows
-        self.chunks = [0] * rows
-        self._leaps, self._stints, self._reaches = bytearray(), bytearray(), bytearray()
+        never = array("d", [nan]) * rows
+        self.arrival_s, self.admitted_s = never, never[:]
+        self.first_token_s, self.last_token_s = never[:], never[:]
+        zero = array("q", [0]) * rows
+        self.replica = array("q", [-1]) * rows
+        self.status = array("q", [int(Status.UNFINISHED)]) * rows
+        self.preemptions, self.chunks = zero, zero[:]
+        self.leaps, self._stints, self._reaches = bytearray(), bytearray(), bytearray()
+        """Leaps as they stood at their first pass: rows of `LEAP`; `columns` tells the order."""
         self.pauses: list[tuple[int, float]] = []
         """(row, gap in s) from the last token before a preemption to the next one."""
         self.entered_s = array("d")
         self.left_s = array("d")
         self.boundaries = 0
         """Decisions between two leaps, over all replicas."""
-
-    def leap(self, *columns: float) -> None:
-        """Append a leap as it stood at its first pass; `columns` tells the order."""
-        self._leaps += _LEAP.pack(*columns)
 
     def reach(self, *columns: float) -> None:
         """Append, for the leap just written, what the layers of the next reach read and pair."""
@@ -56,8 +52,9 @@ class Log:
         self.left_s.append(now_s)
 
     def columns(self) -> Leaps:
-        """Return the leaps as named columns, with the sums over their passes."""
-        rows = np.frombuffer(self._leaps, dtype=np.float64).reshape(-1, 16).T
+        """Return the leaps as named columns, with the sums over their passes; empties the log."""
+        rows = np.frombuffer(self.leaps, dtype=np.float64).reshape(-1, 16).T
+        self.leaps = bytearray()
         (replica, start_s, first_s, slope_s, passes, sequences, positions, logits) = rows[:8]
         (read, growth, pairs, pairs_growth, held, prefill_s, draft_s, draft_slope_s) = rows[8:]
         later = passes * (passes - 1) / 2

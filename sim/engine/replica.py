@@ -12,11 +12,13 @@ import simpy
 
 from sim.engine.feed import Feed
 from sim.engine.kv_pool import KvPool
-from sim.engine.log import Log
+from sim.engine.log import LEAP, Log
 from sim.engine.pricing import Leap, Pricer
 from sim.engine.schedulers import ChunkedPrefill
 from sim.engine.sequence import Sequence
 from sim.engine.state import ReplicaState
+
+_LEAP_ROW = LEAP.pack
 
 
 class Replica(ReplicaState):
@@ -121,14 +123,15 @@ class Replica(ReplicaState):
             if self.leaping and not preempted:
                 ahead = min(batch.next_breakpoint() - self.passes, leap.limit)
                 ahead = self.pool.passes_that_fit(batch, self.passes, ahead)
-        duration_s = leap.after(ahead)
-        self._open = False
-        if ahead > 1 and not self.waiting:
-            self._open = True
-            coming_s = self.feed.next_s - now
-            if coming_s < duration_s:
-                ahead = leap.pass_at(coming_s, ahead)
-                duration_s = leap.after(ahead)
+        duration_s, self._open = leap.first_s, False
+        if ahead > 1:
+            duration_s = leap.after(ahead)
+            if not self.waiting:
+                self._open = True
+                coming_s = self.feed.next_s - now
+                if coming_s < duration_s:
+                    ahead = leap.pass_at(coming_s, ahead)
+                    duration_s = leap.after(ahead)
         self._ahead, self._start_s = ahead, now
         self._schedule(duration_s, self._boundary)
 
@@ -167,7 +170,8 @@ class Replica(ReplicaState):
             raise AssertionError(sequence.row)
         self.log_stint(sequence, phase)
         self.batch.leave(sequence, phase, self.passes)
-        sequence.kv = sequence.kv_at(self.passes)
+        if sequence.phase_index + 1 < len(sequence.plan.phases):
+            sequence.kv = sequence.kv_at(self.passes)
         sequence.joined = -1
         self._next_phase(sequence, now)
 
@@ -210,7 +214,7 @@ class Replica(ReplicaState):
         prompts = 0
         for sequence in self.prefilling:
             prompts += sequence.computed + sequence.chunk
-        self.log.leap(
+        self.log.leaps += _LEAP_ROW(
             self.index,
             self._start_s,
             leap.first_s,

@@ -1,6 +1,7 @@
 """The SimPy world: a source, a router, replicas, and what they wrote down."""
 
 import gc
+from array import array
 from dataclasses import dataclass
 from typing import Literal
 
@@ -72,14 +73,9 @@ class _World:
         self.log = Log(len(traffic))
         self.left = traffic.measured
         self.done = self.env.event()
-        self.columns = list(
-            zip(
-                traffic.input_tokens.tolist(),
-                traffic.output_tokens.tolist(),
-                passes.tolist(),
-                strict=True,
-            )
-        )
+        self._input = memoryview(np.ascontiguousarray(traffic.input_tokens, dtype=np.int64))
+        self._output = memoryview(np.ascontiguousarray(traffic.output_tokens, dtype=np.int64))
+        self._passes = memoryview(np.ascontiguousarray(passes, dtype=np.int64))
         pricer = Pricer(cost, strategy.draft_work)
         self.router = RoundRobin(limits.replicas)
         self.replicas = [
@@ -105,7 +101,7 @@ class _World:
         if self.traffic.users is not None:
             return Feed((), ())
         rows = self.router.rows_of(replica, len(self.traffic))
-        return Feed(self.traffic.arrival_s[rows.start :: rows.step].tolist(), rows)
+        return Feed(array("d", self.traffic.arrival_s[rows.start :: rows.step]), rows)
 
     def run(self) -> None:
         """Run until every measured request has finished or was rejected."""
@@ -134,7 +130,7 @@ class _World:
         """Plan the request and let it in, or reject it: None."""
         log = self.log
         log.arrival_s[row] = at_s
-        size = self.columns[row]
+        size = self._input[row], self._output[row], self._passes[row]
         planned = self._plans.get(size)
         if planned is None:
             planned = self._plan(size)

@@ -35,7 +35,8 @@ class ReplicaState:
         self.running[sequence.serial] = sequence
         if not sequence.admitted:
             sequence.admitted = True
-            self.log.admitted_s[sequence.row] = max(self.now_s, sequence.arrival_s)
+            now, arrival = self.now_s, sequence.arrival_s
+            self.log.admitted_s[sequence.row] = now if now > arrival else arrival  # noqa: FURB136  # hot
         if sequence.target:
             sequence.chunk = chunk
             self.prefilling.append(sequence)
@@ -56,9 +57,9 @@ class ReplicaState:
         self.waiting.appendleft(sequence)
 
     def log_stint(self, sequence: Sequence, phase: Phase) -> None:
-        """Note the passes that a sequence has just decoded in one piece."""
+        """Note the passes that a sequence has just decoded in one piece, if they show anything."""
         first = sequence.joined
-        if self.passes > first:
+        if self.passes > first and phase.visible_tokens:
             self.log.stint(
                 sequence.row, self.index, first, self.passes, phase.chunk_passes, sequence.done
             )

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sim.engine.log import Log
 from sim.records import FloatArray, IntArray, Leaps, Status, WeightedSamples
 
-_POINTS = 8
+_POINTS, _MOST_POINTS = 8, 4_000_000
 """A leap's pass times lie on a line: this many points stand for all of them in the pooled
 distribution.
 """
@@ -36,7 +36,8 @@ def gaps_and_first_chunks(
     for replica in np.unique(stints[:, 1]):
         track = _Track.of(leaps, int(replica))
         mine = stints[stints[:, 1] == replica]
-        by_pass, by_chunk = mine[mine[:, 4] == 1], mine[mine[:, 4] > 1]
+        each_pass = (mine[:, 4] == 1) & ~np.isnan(first_token_s[mine[:, 0]])
+        by_pass, by_chunk = mine[each_pass], mine[~each_pass]
         _every_pass(track, by_pass, max_gap_s, counted, values=values, weights=weights)
         _by_chunk(
             track,
@@ -99,7 +100,7 @@ def _every_pass(
     values: list[FloatArray],
     weights: list[FloatArray],
 ) -> None:
-    """Strategies that show something each pass: a gap is a pass, and all who decode share it."""
+    """Strategies that go on from the prefill's token each pass: a gap is a pass, shared by all."""
     if not len(stints):
         return
     row = stints[:, 0]
@@ -112,7 +113,8 @@ def _every_pass(
     np.add.at(change, low[mine], 1.0)
     np.add.at(change, high[mine] + 1, -1.0)
     watchers = np.cumsum(change)[:-1]
-    points = np.minimum(track.passes, _POINTS)
+    most = max(1, min(_POINTS, _MOST_POINTS // len(track.passes)))
+    points = np.minimum(track.passes, most)
     leap = np.repeat(np.arange(len(points)), points)
     index = np.arange(len(leap)) - np.repeat(np.cumsum(points) - points, points)
     share = (index + 0.5) / points[leap]

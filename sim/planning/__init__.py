@@ -1,1 +1,23 @@
-"""TODO."""
+"""Questions over many runs: sweeps, and the frontier of decoding strategies."""
+
+from sim.planning.curve import Best, Curve
+from sim.planning.frontier import Frontier, frontier
+from sim.planning.ladder import Region, Rung
+from sim.planning.point import Point
+from sim.planning.strategies import Entry
+from sim.planning.sweep import Failed, Result, SweepInterrupted, run_many
+
+__all__ = [
+    "Best",
+    "Curve",
+    "Entry",
+    "Failed",
+    "Frontier",
+    "Point",
+    "Region",
+    "Result",
+    "Rung",
+    "SweepInterrupted",
+    "frontier",
+    "run_many",
+]

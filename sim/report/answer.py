@@ -15,6 +15,7 @@ from sim.report.words import (
 )
 from sim.run import Outcome
 
+_TARGETS: Final = {"ttft": "TTFT", "tpot": "TPOT", "max_gap": "longest gap", "ttlt": "TTLT"}
 _BOUND: Final = {
     "memory": "memory bandwidth",
     "compute": "arithmetic",
@@ -51,7 +52,8 @@ def bound_label(bound: str) -> str:
 def strategy_label(strategy: AnyStrategy) -> str:
     """Return a strategy with the knobs that make it what it is."""
     if isinstance(strategy, Speculative):
-        return f"speculative ({strategy.drafter}, {strategy.draft_tokens} draft tokens)"
+        tokens = "token" if strategy.draft_tokens == 1 else "tokens"
+        return f"speculative ({strategy.drafter}, {strategy.draft_tokens} draft {tokens})"
     if isinstance(strategy, BlockDiffusion):
         blocks = f"blocks of {strategy.block_tokens}, {strategy.denoise_passes} denoise passes"
         what_if = ", what-if" if strategy.what_if else ""
@@ -97,14 +99,26 @@ def _attainment(outcome: Outcome) -> str | None:
     return f"{text}; {rest}" if rest else text
 
 
+def target_label(name: str) -> str:
+    """Return the name of a target as people write it.
+
+    >>> target_label("ttft_p99"), target_label("max_gap")
+    ('TTFT p99', 'longest gap')
+    """
+    quantity, _, percentile = name.partition("_p")
+    label = _TARGETS[quantity]
+    return f"{label} p{percentile}" if percentile else label
+
+
 def _percentiles(outcome: Outcome) -> str | None:
     verdicts = outcome.metrics.slo.on_percentiles
-    if not verdicts:
-        return None
-    missed = [name.replace("_", " ") for name, met in verdicts.items() if not met]
-    if missed:
-        return f"outside the target on {', '.join(missed)}"
-    return f"inside the targets on {', '.join(name.replace('_', ' ') for name in verdicts)}"
+    phrases = {True: "inside the target", False: "outside the target", None: "too few to judge"}
+    by_verdict = {
+        verdict: [target_label(name) for name, met in verdicts.items() if met is verdict]
+        for verdict in phrases
+    }
+    parts = [f"{', '.join(names)} {phrases[met]}" for met, names in by_verdict.items() if names]
+    return "; ".join(parts) or None
 
 
 def _first_token(outcome: Outcome) -> str:

@@ -46,11 +46,15 @@ def check_folder(folder: Path) -> None:
 
 
 def write_outcome(outcome: Outcome, folder: Path) -> tuple[Path, ...]:
-    """Write every file of an outcome and return their paths; the folder is made if need be.
+    """Write every file of an outcome and return their paths."""
+    return write_files(folder, {name: make(outcome) for name, make in FILES.items()})
+
+
+def write_files(folder: Path, contents: Mapping[str, bytes]) -> tuple[Path, ...]:
+    """Write files by name into a folder and return their paths; the folder is made if need be.
 
     Raises `InputError` where the folder cannot be written.
     """
-    contents = {name: make(outcome) for name, make in FILES.items()}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         return tuple(write_whole(folder / name, content) for name, content in contents.items())

@@ -3,7 +3,7 @@
 from typing import Final
 
 from sim.metrics.summary import Summary
-from sim.report.answer import bound_label
+from sim.report.answer import bound_label, target_label
 from sim.report.bill import cost_table, price_table
 from sim.report.table import Table, columns
 from sim.report.words import (
@@ -28,7 +28,6 @@ _LATENCY: Final = {
     "max_gap": "longest gap",
     "ttlt": "TTLT (last token)",
 }
-_TARGET: Final = {"ttft": "TTFT", "tpot": "TPOT", "max_gap": "longest gap", "ttlt": "TTLT"}
 
 
 def outcome_tables(outcome: Outcome) -> tuple[Table, ...]:
@@ -101,7 +100,7 @@ def target_table(outcome: Outcome) -> Table:
     slo, result = outcome.scenario.slo, outcome.metrics.slo
     rows = [
         (
-            f"{_TARGET[name]} of a request",
+            f"{target_label(name)} of a request",
             f"≤ {time_ms(limit)}",
             _share(result.by_target.get(name)),
             "",
@@ -116,8 +115,9 @@ def target_table(outcome: Outcome) -> Table:
         quantity, _, percentile = name.rpartition("_")
         value = getattr(outcome.metrics.latency[quantity], percentile)
         met = result.on_percentiles[name]
-        row = f"{_TARGET[quantity]} {percentile}"
-        rows.append((row, f"≤ {time_ms(limit)}", maybe(value, time_ms), _verdict(met)))
+        rows.append(
+            (target_label(name), f"≤ {time_ms(limit)}", maybe(value, time_ms), _verdict(met))
+        )
     goodput = result.goodput_requests_per_s
     note = None if goodput is None else f"Goodput {number(goodput)} requests/s inside every target"
     return Table("Targets", columns("<", "target", "reached", "<"), tuple(rows), note)

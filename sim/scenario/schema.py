@@ -11,6 +11,7 @@ from sim.economics.prices import PriceChoice
 from sim.metrics.pipeline import Pipeline
 from sim.metrics.slo import Slo
 from sim.workload import Workload
+from sim.yaml_files import validate
 
 
 class RunSettings(BaseModel):
@@ -61,5 +62,6 @@ class Scenario(BaseModel):
 
     def with_deployment(self, **changes: float | str | None) -> Self:
         """Return the same scenario laid out differently; the changed values are checked."""
-        deployment = Deployment.model_validate({**self.deployment.model_dump(), **changes})
+        wanted = {**self.deployment.model_dump(), **changes}
+        deployment = validate(Deployment, wanted, "deployment")
         return self.model_copy(update={"deployment": deployment})

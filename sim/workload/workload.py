@@ -30,6 +30,10 @@ def _editable_schema(schema: dict[str, Any]) -> None:
     schema.pop("required", None)
 
 
+_TAIL_ROWS = 20_000
+"""Background rows keep the load up while the last measured requests are served."""
+
+
 class Workload(BaseModel):
     """When requests arrive and how long their prompts and answers are."""
 
@@ -92,8 +96,9 @@ class Workload(BaseModel):
     def draw(self, requests: int, seed: int, *, limit: int | None = None) -> Traffic:
         """Return the traffic of one run; the first rows do not depend on how many are drawn.
 
-        Open loop: `requests` rows that are measured and as many again in the background. Closed
-        loop: `requests` rows. A trace: every row, or the first `limit`, whatever `requests` says.
+        Open loop: `requests` rows that are measured, and in the background as many again, up to
+        20,000 and a twentieth. Closed loop: `requests` rows. A trace: every row, or the first
+        `limit`, whatever `requests` says.
         """
         if isinstance(self.arrivals, Trace):
             rows = self._trace_rows(self.arrivals).first(limit)
@@ -103,8 +108,9 @@ class Workload(BaseModel):
             raise InputError(f"should be 1 or more, found {requests}", where="run.requests")
         if isinstance(self.arrivals, ClosedLoop):
             return self._closed(self.arrivals, requests, seed)
-        arrival_s = self.arrivals.times_s(2 * requests, stream(seed, "arrivals"))
-        inputs, outputs = self._lengths(2 * requests, seed)
+        rows = requests + min(requests, _TAIL_ROWS + requests // 20)
+        arrival_s = self.arrivals.times_s(rows, stream(seed, "arrivals"))
+        inputs, outputs = self._lengths(rows, seed)
         return Traffic(arrival_s, inputs, outputs, measured=requests, steady_state=True)
 
     def _closed(self, arrivals: ClosedLoop, requests: int, seed: int) -> Traffic:

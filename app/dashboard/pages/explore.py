@@ -14,7 +14,13 @@ from sim.scenario import Scenario
 @st.fragment
 def explore() -> None:
     """Draw the sidebar and the answer to it; a move of a widget draws only this again."""
-    choices, base = choose()
+    choices, base, ignored = choose()
+    if ignored:
+        st.warning(
+            f"The link asks for {', '.join(ignored)}, which this page does not offer: it shows"
+            " its own value instead.",
+            icon=":material/link_off:",
+        )
     try:
         scenario, no_price = priced(scenario_of(choices, base))
         wanted = full_run_wanted(runs.key_of(scenario))
@@ -34,14 +40,15 @@ def show(
     st.markdown(f"### {escape(answer.headline(outcome))}")
     below = st.empty()
     compare = outcome.scenario.decoding.name != "autoregressive"
-    waiting = ". Comparing with autoregressive decoding …" if compare else None
+    waiting = ", compared with autoregressive decoding: …" if compare else "."
     below.markdown(escape(answer.line(outcome, waiting)))
     badges(outcome, scenario, is_full=is_full)
     if outcome.metrics.status == "overloaded":
         trouble.overloaded(outcome, choices)
     tiles.draw(tiles.tiles(outcome, no_price))
-    for note in outcome.metrics.notes:
-        st.caption(f":material/info: {escape(note)}")
+    notes = outcome.metrics.notes if no_price is None else (*outcome.metrics.notes, no_price)
+    for note in notes:
+        st.caption(f":material/info: {escape(note[:1].upper() + note[1:])}.")
     charts.draw(outcome, dark=st.context.theme.type == "dark")
     if compare:
         comparison = answer.compared(outcome, runs.autoregressive(scenario))
@@ -62,7 +69,7 @@ def badges(outcome: Outcome, scenario: Scenario, *, is_full: bool) -> None:
                 f"Run {runs.FULL_REQUESTS:,} requests",
                 icon=":material/play_arrow:",
                 type="tertiary",
-                help="Ten times the requests of the preview: narrower intervals.",
+                help="More requests than the preview: narrower intervals, in a few seconds.",
                 on_click=want_full_run,
                 args=(runs.key_of(scenario),),
             )
@@ -74,7 +81,7 @@ def badges(outcome: Outcome, scenario: Scenario, *, is_full: bool) -> None:
             icon=":material/download:",
             type="tertiary",
             on_click="ignore",
-            help="The scenario as a file: paretoken run gives the same answer.",
+            help="This scenario as a file, for `paretoken run`.",
         )
 
 

@@ -4,6 +4,9 @@ A figure has no title: its finding is a sentence of its own (`waterfall_finding`
 which a page sets above it.
 """
 
+from sim.report.figures.frontier import frontier_figure
+from sim.report.figures.frontier_page import frontier_html
+from sim.report.figures.frontier_words import frontier_finding
 from sim.report.figures.pass_waterfall import pass_finding, pass_waterfall_figure
 from sim.report.figures.roofline import roofline_figure, roofline_finding
 from sim.report.figures.template import CONFIG
@@ -11,6 +14,9 @@ from sim.report.figures.waterfall import waterfall_figure, waterfall_finding
 
 __all__ = [
     "CONFIG",
+    "frontier_figure",
+    "frontier_finding",
+    "frontier_html",
     "pass_finding",
     "pass_waterfall_figure",
     "roofline_figure",

@@ -6,7 +6,7 @@ from itertools import accumulate
 
 from sim.report.figures.palette import palette, style
 from sim.report.figures.template import Figure, figure
-from sim.report.figures.words import milliseconds, percent
+from sim.report.words import percent, time_ms
 from sim.units import MS_PER_S
 
 BAR_WIDTH = 0.62
@@ -54,7 +54,7 @@ def bars_figure(
                 "color": [*(hue if p is chief else colors.fill for p in parts), colors.accent],
                 "line": {"width": 0},
             },
-            text=[*texts, f"<b>{milliseconds(whole_s)}</b>"],
+            text=[*texts, f"<b>{time_ms(whole_s)}</b>"],
             textposition="outside",
             textfont={"color": colors.ink},
             cliponaxis=False,
@@ -74,14 +74,14 @@ def bars_figure(
 
 
 def _text(seconds: float, whole_s: float) -> str:
-    share = percent(seconds / whole_s) if whole_s > 0 else percent(0)
-    return f"<b>{milliseconds(seconds)}</b> {share}"
+    share = percent(seconds / whole_s if whole_s > 0 else 0.0, 0)
+    return f"<b>{time_ms(seconds)}</b> {share}"
 
 
 def _hover(part: Part, start_ms: float, whole_s: float) -> str:
     end_ms = start_ms + part.seconds * MS_PER_S
-    span = f"{milliseconds(start_ms / MS_PER_S)} – {milliseconds(end_ms / MS_PER_S)}"
-    return f" of {milliseconds(whole_s)}<br>from {span}<br>{part.note}"
+    span = f"{time_ms(start_ms / MS_PER_S)} – {time_ms(end_ms / MS_PER_S)}"
+    return f" of {time_ms(whole_s)}<br>from {span}<br>{part.note}"
 
 
 def _connectors(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sim.cost.operation import Operation
 from sim.report.figures.bars import Part, bars_figure, largest
 from sim.report.figures.template import Figure
-from sim.report.figures.words import percent
+from sim.report.words import percent
 
 _GEMMS = "Weights, GEMMs"
 LONGEST_FINDING = 52
@@ -43,7 +43,7 @@ def pass_finding(
     chief = largest(parts)
     if chief is None:
         return "A pass takes no time"
-    share = percent(chief.seconds / sum(part.seconds for part in parts))
+    share = percent(chief.seconds / sum(part.seconds for part in parts), 0)
     verb = "take" if chief.label == _GEMMS else "takes"
     whole = "round" if draft_s else "pass"
     finding = f"{chief.label.removeprefix('Weights, ')} {verb} {share} of a {whole}"

@@ -14,7 +14,8 @@ from sim.report.figures.labels import spread
 from sim.report.figures.palette import Palette, palette, style
 from sim.report.figures.roof import Roof, roof_of
 from sim.report.figures.template import Figure, figure
-from sim.report.figures.words import milliseconds, percent, ratio, significant
+from sim.report.figures.words import ratio, significant
+from sim.report.words import percent, time_ms
 from sim.units import TERA
 
 _HEIGHT_PX: Final = 330
@@ -73,7 +74,7 @@ def roofline_finding(
     """Return where the pass stands against the ridge, in one line of at most 52 characters."""
     count = f"{significant(positions_per_pass)} {unit} per pass"
     if ridge_tokens_per_pass is None:
-        return f"{count}: memory-bound at any batch"
+        return f"{count}: always memory-bound"
     if positions_per_pass < ridge_tokens_per_pass:
         return f"{count}, {ratio(ridge_tokens_per_pass / positions_per_pass)} below the ridge"
     if positions_per_pass == ridge_tokens_per_pass:
@@ -149,8 +150,8 @@ def _add_operations(
         },
         text=[
             f"<b>{o.name}</b> × {o.count}<br>{significant(_intensity(o))} FLOP/byte, "
-            f"{significant(_flop_per_s(o) / TERA)} TFLOP/s<br>{milliseconds(o.total_s)}, "
-            f"{percent(_share(o, operations))} of the pass<br>bound by {o.bound}"
+            f"{significant(_flop_per_s(o) / TERA)} TFLOP/s<br>{time_ms(o.total_s)}, "
+            f"{percent(_share(o, operations), 0)} of the pass<br>bound by {o.bound}"
             for o in shown
         ],
         hovertemplate="%{text}<extra></extra>",
@@ -178,7 +179,7 @@ def _names(
         )  # fmt: skip
         _note(
             drawn,
-            f"<b>{_short(operation.name)}</b> {percent(_share(operation, operations))}",
+            f"<b>{_short(operation.name)}</b> {percent(_share(operation, operations), 0)}",
             place / _PLOT_PX,
             colors.ink,
         )

@@ -10,7 +10,8 @@ Figure: TypeAlias = Any
 
 CONFIG: Final = {"displayModeBar": False, "responsive": True}
 """For `Figure.write_html` and `streamlit.plotly_chart`."""
-FONT: Final = "Source Sans Pro, Source Sans 3, Source Sans, system-ui, sans-serif"
+FONT: Final = '"Source Sans", "Source Sans 3", "Source Sans Pro", system-ui, sans-serif'
+"""The dashboard's own first. A name that ends in a digit must be quoted, or CSS drops them all."""
 TEXT_PX: Final = 13
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sim.metrics.result import Stage
 from sim.report.figures.bars import Part, bars_figure, largest
 from sim.report.figures.template import Figure
-from sim.report.figures.words import percent
+from sim.report.words import percent
 
 
 def waterfall_figure(
@@ -31,8 +31,10 @@ def waterfall_finding(stages: Sequence[Stage]) -> str:
     chief = largest(parts)
     if chief is None:
         return "No request waits for its first token"
-    share = percent(chief.seconds / sum(part.seconds for part in parts))
     name = "Prefill" if chief.label.startswith("Prefill") else chief.label
+    share = percent(chief.seconds / sum(part.seconds for part in parts), 0)
+    if share == "100%":
+        return f"{name} is all of the wait for the first token"
     return f"{name} takes {share} of the wait for the first token"
 
 

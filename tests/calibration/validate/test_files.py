@@ -55,5 +55,5 @@ def test_a_place_that_cannot_be_written_is_one_sentence(
     runs_file: RunsFile, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
-    with pytest.raises(InputError, match="cannot write there"):
+    with pytest.raises(InputError, match="cannot be written"):
         write_files(validate_file(runs_file(), workers=1), tmp_path / "file")

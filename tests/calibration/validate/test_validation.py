@@ -61,12 +61,17 @@ def test_errors_are_fractions_of_the_measurement(runs_file: RunsFile, row: Row) 
 
 
 def test_the_tables_name_every_group_and_count_the_refused(runs_file: RunsFile, row: Row) -> None:
-    rows = [row(), row(case="x", gpu="abacus"), row(case="y", gpu="abacus", suspect=1)]
-    tables = {table.title: table for table in error_tables(validate_file(runs_file(*rows)))}
-    assert tables["All rows"].rows[0][:2] == ("all", "1")
-    assert tables["By GPU"].rows[0][0] == "h100_sxm"
-    assert tables["Refused"].rows[0][1:] == ("2", "x")
-    assert all(len(line) == len(table.columns) for table in tables.values() for line in table.rows)
+    rows = [row(), row(case="x", gpu="abacus"), row(case="y", gpu="abacus"), row(suspect=1)]
+    tpot, ttft, refused = error_tables(validate_file(runs_file(*rows), workers=1))
+    for table in (tpot, ttft):
+        assert [line[0] for line in table.rows] == [
+            *("all", "llama-3.1-8b", "h100_sxm", "vllm", "bf16", "1-8 users"),
+            *("vllm on h100_sxm", "marked suspect (in no other row)"),
+        ]
+        assert all(line[1] == "1" for line in table.rows)
+        assert all(len(line) == len(table.columns) for line in table.rows)
+    assert refused.title == "Refused: 2"
+    assert refused.rows[0][1:] == ("2", "x")
 
 
 def test_processes_and_one_after_the_other_give_the_same_and_tell_how_far_they_are(

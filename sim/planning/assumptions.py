@@ -1,0 +1,80 @@
+"""What a reader of a frontier must know, in sentences."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from sim.decoding import Speculative
+from sim.metrics.slo import Slo
+from sim.planning.ladder import TIE
+from sim.planning.point import JUDGED
+from sim.planning.strategies import Entry
+from sim.scenario import Scenario
+from sim.units import MS_PER_S
+from sim.workload import Trace
+
+_CURVE: Final = (
+    "Between the loads of one deployment the curve is interpolated, straight on log-log axes; "
+    "where several widths were asked for, the better one counts."
+)
+_NOT_IN_IT: Final = "The error of the calibration is not in the numbers."
+_CLOSED: Final = (
+    "from a closed loop: each user sends the next request when the answer is complete. Random "
+    "arrivals at the same rate would wait somewhat longer."
+)
+_ONE: Final = (
+    "requests a point, after the start has worn off. One replica is simulated and stands for all: "
+    "they are alike and served in turn."
+)
+
+
+def assumptions(scenario: Scenario, compared: Sequence[Entry], requests: int) -> tuple[str, ...]:
+    """Return one sentence for each thing that the numbers take for granted."""
+    return (
+        *_traffic(scenario, requests),
+        *_targets(scenario.slo),
+        _CURVE,
+        f"One run a point: a lead below {TIE:.0%} is called a tie. {_NOT_IN_IT}",
+        *(sentence for item in compared for sentence in _strategy(item)),
+    )
+
+
+def _traffic(scenario: Scenario, requests: int) -> list[str]:
+    if isinstance(scenario.workload.arrivals, Trace):
+        what = scenario.workload.describe()
+        return [f"{what}: the first {requests:,} at most, replayed faster and slower."]
+    prompt, answer = scenario.workload.mean_tokens()
+    lengths = f"mean {prompt:,.0f} input and {answer:,.0f} output tokens"
+    return [f"Requests as in the scenario ({lengths}) {_CLOSED}", f"{requests:,} {_ONE}"]
+
+
+def _targets(slo: Slo) -> list[str]:
+    words = {"ttft": "the first token", "max_gap": "the longest pause"}
+    kept = [
+        f"{words[name]} within {limit_s * MS_PER_S:,.0f} ms for {slo.attainment:.0%} of requests"
+        for name, limit_s in slo.per_request_s().items()
+        if name in JUDGED
+    ]
+    for name, limit_s in slo.on_percentiles_s().items():
+        quantity, _, percentile = name.rpartition("_")
+        if quantity in JUDGED:
+            kept.append(f"{words[quantity]} within {limit_s * MS_PER_S:,.0f} ms at {percentile}")
+    if not kept:
+        return ["No target on the first token or on pauses: every point counts."]
+    return [f"A point counts if it keeps {' and '.join(kept)}."]
+
+
+def _strategy(item: Entry) -> list[str]:
+    sentences = []
+    if isinstance(item.decoding, Speculative):
+        source = item.decoding.source or "given in the scenario, no source"
+        sentences.append(
+            f"{item.label}: acceptance assumed ({source}), the same for every request."
+        )
+    if item.what_if:
+        sentences.append(
+            f"{item.label}: a what-if, assumed; the model was not trained for it and its quality "
+            "is unknown."
+        )
+    if not item.lossless and not item.what_if:
+        sentences.append(f"{item.label}: another model, whose quality is not compared.")
+    return sentences

@@ -1,0 +1,87 @@
+"""`paretoken explain`: one pass, operation by operation, against counts made by hand."""
+
+import json
+from typing import Any
+
+import pytest
+
+# Llama-3.1-8B: 32 layers, width 4096, 32 heads and 8 KV heads of 128, MLP 14336.
+LAYERS, WIDTH, HEADS, KV_HEADS, HEAD, MLP = 32, 4096, 32, 8, 128, 14336
+
+
+@pytest.fixture
+def explained(paretoken: Any) -> Any:
+    answered = paretoken("explain", "small.yaml", "--batch", "16", "--context", "1000", "--json")
+    assert (answered.code, answered.err) == (0, "")
+    return json.loads(answered.out)
+
+
+def operation(explained: Any, name: str) -> Any:
+    return next(op for op in explained["decode_pass"]["operations"] if op["name"] == name)
+
+
+def test_the_products_of_a_pass_take_two_flop_per_weight_and_token(explained: Any) -> None:
+    qkv = 2 * 16 * WIDTH * (HEADS + 2 * KV_HEADS) * HEAD * LAYERS
+    assert operation(explained, "qkv projection")["flop"] == pytest.approx(qkv)
+    gate_and_up = 2 * 16 * WIDTH * 2 * MLP * LAYERS
+    assert operation(explained, "gate and up projection")["flop"] == pytest.approx(gate_and_up)
+
+
+def test_attention_reads_the_keys_and_values_of_every_sequence(explained: Any) -> None:
+    kv = 16 * 1000 * 2 * KV_HEADS * HEAD * LAYERS * 2  # bf16
+    assert operation(explained, "decode attention")["bytes"] == pytest.approx(kv, rel=0.01)
+
+
+def test_shares_add_up_and_times_to_the_pass(explained: Any) -> None:
+    for name in ("decode_pass", "prefill_pass"):
+        operations = explained[name]["operations"]
+        assert sum(op["share"] for op in operations) == pytest.approx(1)
+        assert sum(op["ms"] for op in operations) == pytest.approx(explained[name]["total_ms"])
+
+
+def test_the_ridge_lies_where_a_larger_batch_turns_compute_bound(paretoken: Any) -> None:
+    at = ("explain", "small.yaml", "--context", "1", "--json")
+    ridge = json.loads(paretoken(*at).out)["ridge_tokens_per_pass"]
+    bounds = {}
+    for batch in (ridge // 2, ridge * 2):
+        document = json.loads(paretoken(*at, "--batch", str(batch)).out)
+        bounds[batch] = operation(document, "gate and up projection")["bound"]
+    assert list(bounds.values()) == ["memory", "compute"]
+
+
+def test_a_drafter_has_its_own_row_and_counts_in_the_pass(paretoken: Any) -> None:
+    draft = "{name: speculative, draft_tokens: 2, survival: [0.8, 0.6], draft: {work_share: 0.1}}"
+    options = ("--set", f"decoding={draft}", "--batch", "8")
+    document = json.loads(paretoken("explain", "small.yaml", *options, "--json").out)
+    assert document["decode_pass"]["positions"] == 8 * 3
+    operations = sum(op["ms"] for op in document["decode_pass"]["operations"])
+    parts = operations + document["decode_pass"]["draft_ms"]
+    assert document["decode_pass"]["total_ms"] == pytest.approx(parts)
+    assert "drafter" in paretoken("explain", "small.yaml", *options).out
+
+
+def test_the_page_holds_both_passes_the_ridge_and_the_memory(paretoken: Any) -> None:
+    answered = paretoken("explain", "small.yaml")
+    assert answered.out.startswith("A decode pass of llama-3.1-8b on 1 × H100 takes ")
+    for words in ("One pass that decodes", "The prefill of one prompt", "Memory of each GPU"):
+        assert words in answered.out
+    assert max(len(line) for line in answered.out.splitlines()) <= 80
+
+
+def test_the_typical_batch_follows_the_load(paretoken: Any) -> None:
+    sizes = []
+    for rate in (2, 20):
+        change = ("--set", f"workload.arrivals.requests_per_s={rate}", "--json")
+        sizes.append(json.loads(paretoken("explain", "small.yaml", *change).out)["sequences"])
+    assert sizes[0] < sizes[1]
+
+
+def test_a_trace_and_a_closed_loop_have_a_typical_batch_as_well(
+    paretoken: Any, tmp_path: Any
+) -> None:
+    rows = "".join(f"{index / 10},300,40\n" for index in range(50))
+    (tmp_path / "t.csv").write_text(f"arrival_s,input_tokens,output_tokens\n{rows}", "utf-8")
+    trace = "workload={arrivals: {kind: trace, path: t.csv}}"
+    loop = "workload.arrivals={kind: closed_loop, users: 8}"
+    for change in (trace, loop):
+        assert paretoken("explain", "small.yaml", "--set", change).code == 0

@@ -1,0 +1,249 @@
+"""How fast the simulator is: `make bench`. CPU-seconds, median of three, on the machine named.
+
+No figure of time belongs into a test, so they are here. `--million` adds the run of a million
+requests, `--trace FILE` names the Azure conversation trace where it lies elsewhere.
+"""
+
+import argparse
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from sim.engine import simulate
+from sim.metrics.measure import measure
+from sim.records import Simulation
+from sim.scenario import Scenario, build_scenario, resolve
+from sim.units import GB
+from sim.workload import stream
+
+ROOT = Path(__file__).resolve().parents[2]
+SLIDER = Path(__file__).with_name("slider.py")
+REPEATS = 3
+COMMAND = (sys.executable, "-c", "from app.cli.main import main; main()")
+KIB = 1024
+
+JOB: Mapping[str, Any] = {
+    "name": "job-j",
+    "model": "llama-3.1-8b",
+    "hardware": "a100_sxm_80gb",
+    "deployment": {"max_sequences": 128},
+    "workload": {
+        "arrivals": {"kind": "poisson", "requests_per_s": 4},
+        "input_tokens": {"kind": "fixed", "tokens": 512},
+        "output_tokens": {"kind": "fixed", "tokens": 256},
+    },
+    "run": {"requests": 10_000},
+}
+STRATEGIES: Mapping[str, Mapping[str, Any]] = {
+    "autoregressive": {"name": "autoregressive"},
+    "speculative chain": {
+        "name": "speculative",
+        "draft_tokens": 3,
+        "conditional_acceptance": [0.70, 0.65, 0.60],
+        "draft": {"work_share": 0.14},
+    },
+    "block diffusion": {
+        "name": "block_diffusion",
+        "block_tokens": 32,
+        "denoise_passes": 8,
+        "what_if": True,
+    },
+}
+AZURE: Mapping[str, Any] = {
+    "name": "azure-conversation",
+    "model": "llama-3.1-70b",
+    "hardware": "h100_sxm",
+    "deployment": {"tensor_parallel": 2, "replicas": 4, "weights": "fp8", "kv_precision": "fp8"},
+}
+PEERS = (
+    "For J, whole process, measured earlier on the same kind of machine: AISimulate 0.13"
+    " 3.2 CPU-s, Vidur 19 to 22, BLIS 21 to 26."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One line of the table; a figure without an aim is there to be known."""
+
+    what: str
+    value: float
+    unit: str
+    aim: float | None = None
+    at_least: bool = False
+    """The aim is a floor, not a ceiling."""
+
+    @property
+    def verdict(self) -> str:
+        """Tell whether the aim is reached."""
+        if self.aim is None:
+            return ""
+        reached = self.value >= self.aim if self.at_least else self.value <= self.aim
+        return "ok" if reached else "missed"
+
+    def cells(self) -> tuple[str, str, str, str]:
+        """Return the figure as text."""
+        sign = "≥" if self.at_least else "≤"
+        aim = "" if self.aim is None else f"{sign} {_number(self.aim)}"
+        return self.what, f"{_number(self.value)} {self.unit}", aim, self.verdict
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
+def job(strategy: str, requests: int = 10_000) -> Scenario:
+    """Return J decoded by a strategy."""
+    content = {**JOB, "decoding": STRATEGIES[strategy], "run": {"requests": requests}}
+    return build_scenario(content, where="job", folder=ROOT)
+
+
+def timed_simulation(scenario: Scenario) -> tuple[float, Simulation]:
+    """Simulate (nothing else) and return CPU-seconds with the result."""
+    serving, seed, strategy = resolve(scenario), scenario.run.seed, scenario.decoding
+    traffic = scenario.workload.draw(scenario.run.requests, seed)
+    passes = strategy.draw_passes(traffic.output_tokens, stream(seed, "acceptance"))
+    started_s = time.process_time()
+    simulation = simulate(traffic, passes, strategy, serving.cost, serving.limits)
+    return time.process_time() - started_s, simulation
+
+
+def command_cpu_s(*command: str) -> float:
+    """Return the CPU-seconds of a whole process; exit code 1 is an answer, too."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=False)
+    if done.returncode not in {0, 1}:
+        raise SystemExit(f"{' '.join(command)} failed: {done.stderr.decode().strip()}")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def simulations() -> tuple[list[Figure], float]:
+    """J by three strategies; also return the CPU-seconds a request of the plain one."""
+    figures, plain_s_per_request = [], 0.0
+    for name in STRATEGIES:
+        scenario = job(name)
+        runs = [timed_simulation(scenario) for _ in range(REPEATS)]
+        cpu_s, simulation = median(cpu for cpu, _ in runs), runs[0][1]
+        requests, plain = scenario.run.requests, name == "autoregressive"
+        aim = 40_000 if plain else 25_000
+        passes = int(simulation.leaps.passes.sum())
+        figures += [
+            Figure(f"J, {name}: simulation", cpu_s, "CPU-s", 0.25 if plain else None),
+            Figure("  requests per CPU-second", requests / cpu_s, "", aim, at_least=True),
+            Figure("  events per request", simulation.events / requests, ""),
+            Figure("  passes per event", passes / simulation.events, ""),
+        ]
+        plain_s_per_request = cpu_s / requests if plain else plain_s_per_request
+    return figures, plain_s_per_request
+
+
+def commands(trace: Path | None) -> list[Figure]:
+    """Whole processes, start-up included."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "job.yaml"
+        file.write_text(json.dumps(JOB), encoding="utf-8")  # JSON is YAML, too
+        figures = [_command("J: whole process", 1.2, *COMMAND, "run", str(file), "--json")]
+        if trace is not None:
+            replay = {"arrivals": {"kind": "trace", "path": str(trace)}}
+            file.write_text(json.dumps({**AZURE, "workload": replay}), encoding="utf-8")
+            title = "Azure conversation trace, whole command"
+            figures.append(_command(title, 2.0, *COMMAND, "run", str(file), "--json"))
+    return [
+        *figures,
+        _command("paretoken run chat-70b-h100", 2.0, *COMMAND, "run", "chat-70b-h100"),
+        _command("paretoken --help", 0.3, *COMMAND, "--help"),
+        _command("import sim", 0.5, sys.executable, "-c", "import sim"),
+        _command("import sim.run", 0.5, sys.executable, "-c", "import sim.run"),
+    ]
+
+
+def _command(what: str, aim_s: float, *command: str) -> Figure:
+    return Figure(what, median(command_cpu_s(*command) for _ in range(REPEATS)), "CPU-s", aim_s)
+
+
+def million(plain_s_per_request: float) -> list[Figure]:
+    """One million requests of J in a process of its own, measured from start to metrics."""
+    command = [sys.executable, str(Path(__file__).resolve()), "--million-alone"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=environment, capture_output=True, check=True)
+    found = json.loads(done.stdout)
+    relative = found["simulation_cpu_s"] / 1e6 / plain_s_per_request
+    return [
+        Figure("One million of J: whole process", found["cpu_s"], "CPU-s", 30.0),
+        Figure("  simulation alone", found["simulation_cpu_s"], "CPU-s"),
+        Figure("  peak memory", found["peak_bytes"] / GB, "GB", 1.5),
+        Figure("  time per request / J's", relative, "×", 1.15),
+    ]
+
+
+def million_alone() -> None:
+    """Be that process: print its figures as JSON."""
+    scenario = job("autoregressive", 1_000_000)
+    cpu_s, simulation = timed_simulation(scenario)
+    measure(simulation, slo=scenario.slo, pipeline=scenario.pipeline, gpus=1, seed=0)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIB
+    figures = {"cpu_s": time.process_time(), "simulation_cpu_s": cpu_s, "peak_bytes": peak}
+    print(json.dumps(figures))
+
+
+def machine() -> str:
+    """Name processor, cores and Python."""
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    processor = next(named, platform.processor() or platform.machine())
+    return f"{processor}, {os.cpu_count()} cores, Python {platform.python_version()}"
+
+
+def azure_trace(given: Path | None) -> Path | None:
+    """Return the trace, or None where there is none."""
+    shared = Path(os.environ.get("PARETOKEN_SHARED", ROOT.parent / "shared" / "data"))
+    path = given or shared / "traces" / "AzureLLMInferenceTrace_conv_2023.csv"
+    return path.absolute() if path.is_file() else None
+
+
+def main() -> None:
+    """Measure, and print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--million", action="store_true", help="add a run of a million requests")
+    parser.add_argument("--million-alone", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--trace", type=Path, help="the Azure conversation trace of 2023")
+    options = parser.parse_args()
+    if options.million_alone:
+        million_alone()
+        return
+    trace = azure_trace(options.trace)
+    figures, plain_s_per_request = simulations()
+    figures += commands(trace)
+    if options.million:
+        figures += million(plain_s_per_request)
+    table = Table(title=f"CPU-seconds, median of {REPEATS}\n{machine()}", title_justify="left")
+    for column, side in (("what", "left"), ("measured", "right"), ("aim", "right"), ("", "left")):
+        table.add_column(column, justify=side)  # type: ignore[arg-type]
+    for figure in figures:
+        table.add_row(*figure.cells())
+    console = Console()
+    console.print(table)
+    console.print(PEERS)
+    if trace is None:
+        console.print("The Azure trace is not here: name it with --trace FILE.")
+    if SLIDER.exists():
+        subprocess.run([sys.executable, str(SLIDER)], cwd=ROOT, check=False)
+
+
+if __name__ == "__main__":
+    main()

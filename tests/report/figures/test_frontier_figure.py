@@ -1,0 +1,172 @@
+"""The frontier as a figure, as a page and as a sentence."""
+
+import re
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from sim.planning import Frontier, Point, frontier
+from sim.report.figures import frontier_figure, frontier_finding, frontier_html
+from sim.report.figures.palette import FAMILIES
+from sim.scenario import build_scenario
+
+
+@cache
+def swept(max_gap_ms: float | None = None) -> Frontier:
+    content = {
+        "name": "test <of> escaping",
+        "model": "llama-3.1-8b",
+        "hardware": "h100_sxm",
+        "deployment": {"max_sequences": 64},
+        "strategies": [
+            {
+                "name": "speculative",
+                "draft_tokens": 3,
+                "survival": [0.7, 0.5, 0.3],
+                "draft": {"work_share": 0.1},
+            },
+            {
+                "name": "block_diffusion",
+                "block_tokens": 32,
+                "denoise_passes": 8,
+                "what_if": True,
+            },
+        ],
+        "slo": {"max_gap_ms": max_gap_ms},
+        "workload": {
+            "arrivals": {"kind": "closed_loop", "users": 1},
+            "input_tokens": {"kind": "fixed", "tokens": 500},
+            "output_tokens": {"kind": "fixed", "tokens": 128},
+        },
+        "prices": {"usd_per_gpu_hour": 3.6, "source": "made up for a test", "as_of": "2026-01"},
+    }
+    return frontier(build_scenario(content, where="test", folder=Path()), points=3, requests=50)
+
+
+def shown(points: tuple[Point, ...], strategy: str) -> list[Point]:
+    return [point for point in points if point.strategy == strategy]
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_markers_stand_at_the_simulated_points_in_the_strategys_colour(dark: bool) -> None:
+    drawn = frontier_figure(swept(), dark=dark)
+    filled = [
+        trace
+        for trace in drawn.data
+        if trace.mode == "markers" and len(trace.x) and "open" not in trace.marker.symbol
+    ]
+    families = ("autoregressive", "eagle", "block_diffusion")
+    for trace, item, family in zip(filled, swept().entries, families, strict=True):
+        points = shown(swept().points, item.strategy)
+        assert list(trace.x) == [point.user_tokens_per_s for point in points]
+        assert list(trace.y) == [point.output_tokens_per_s_per_gpu for point in points]
+        assert trace.marker.color == FAMILIES[family].color(dark=dark)
+        assert trace.marker.symbol == FAMILIES[family].symbol
+
+
+def test_a_marker_leads_back_to_its_point() -> None:
+    markers = [trace for trace in frontier_figure(swept()).data if trace.mode == "markers"]
+    places = [place for trace in markers for place in trace.customdata or ()]
+    assert sorted(places) == list(range(len(swept().points)))
+
+
+def test_points_that_miss_a_target_are_open_and_explained() -> None:
+    drawn = frontier_figure(swept(12.0))
+    missed = sum(not point.counts for point in swept(12.0).points)
+    assert missed > 0
+    open_markers = [
+        trace for trace in drawn.data if trace.mode == "markers" and "open" in trace.marker.symbol
+    ]
+    assert sum(len(trace.x or ()) for trace in open_markers) == missed
+    texts = [note.text for note in drawn.layout.annotations]
+    assert "open markers miss a target" in texts
+    plain = [note.text for note in frontier_figure(swept()).layout.annotations]
+    assert "open markers miss a target" not in plain
+
+
+def test_every_strategy_is_named_at_its_line_and_a_what_if_says_so() -> None:
+    texts = [note.text for note in frontier_figure(swept()).layout.annotations]
+    assert texts == [
+        "<b>Autoregressive</b>",
+        "<b>Speculative</b>",
+        "<b>Block diffusion (what-if)</b>",
+    ]
+
+
+def test_the_target_is_drawn_with_its_words() -> None:
+    drawn = frontier_figure(swept(), target=50)
+    assert drawn.layout.shapes[0].x0 == 50
+    assert "your target: 50 tokens/s per user" in [n.text for n in drawn.layout.annotations]
+
+
+def test_dollars_are_drawn_cheaper_upwards() -> None:
+    drawn = frontier_figure(swept(), vertical="usd")
+    low, high = drawn.layout.yaxis.range
+    assert low > high  # log10 of USD: the axis is turned round
+    trace = next(t for t in drawn.data if t.mode == "markers" and t.y)
+    point = swept().points[trace.customdata[0]]
+    assert point.output_tokens_per_usd is not None
+    assert trace.y[0] == pytest.approx(1e6 / point.output_tokens_per_usd)
+
+
+def test_the_finding_compares_with_the_baseline_at_the_target() -> None:
+    (rung,) = swept().ladder([100])
+    finding = frontier_finding(swept(), target=100)
+    assert finding.startswith("At 100 tokens/s per user, ")
+    assert rung.winner is not None
+    assert swept().label(rung.winner).lower() in finding
+    assert "out of each H100" in finding
+
+
+def test_the_finding_without_a_target_goes_through_the_speeds() -> None:
+    finding = frontier_finding(swept())
+    assert [
+        swept().label(region.winner).lower() in finding.lower() for region in swept().regions()
+    ]
+    assert finding.count("up to") == len(swept().regions())
+
+
+def test_a_speed_that_nobody_reaches_is_said_plainly() -> None:
+    assert frontier_finding(swept(), 1e6) == "No strategy gives each user 1,000,000 tokens/s"
+    assert frontier_finding(swept(1e-3)).startswith("Block diffusion") or (
+        frontier_finding(swept(1e-3)) == "No strategy meets the targets at any load"
+    )
+
+
+class Tags(HTMLParser):
+    """Collect what a page loads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loaded: list[str] = []
+        self.cells = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        names = dict(attrs)
+        self.cells += tag == "td"
+        if tag in {"script", "img", "link", "iframe"}:
+            self.loaded += [value for key in ("src", "href") if (value := names.get(key))]
+
+
+def test_the_page_needs_nothing_from_outside() -> None:
+    tags = Tags()
+    tags.feed(frontier_html(swept()))
+    assert tags.loaded == []
+    assert tags.cells > 0
+
+
+def test_the_page_holds_finding_ladder_assumptions_and_origins() -> None:
+    page = frontier_html(swept(), target=100)
+    assert f"<title>{frontier_finding(swept(), 100)}</title>" in page
+    assert "test &lt;of&gt; escaping" in page
+    for line in swept().assumptions:
+        assert line.split(":")[0].split("(")[0] in page
+    for word in ("measured", "assumed", "kernels", "made up for a test"):
+        assert word in page
+    assert len(re.findall(r"<tr><td>[\d,]+</td>", page)) == len(swept().ladder())
+
+
+def test_the_same_frontier_is_the_same_page() -> None:
+    assert frontier_html(swept()) == frontier_html(swept())

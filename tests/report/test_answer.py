@@ -1,0 +1,93 @@
+"""The sentence at the top: what it says in each case."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sim.report.answer import answer, context, target_label
+from sim.run import Outcome, run
+from sim.scenario import build_scenario
+
+BASE = {
+    "name": "tale",
+    "model": "llama-3.1-8b",
+    "hardware": "h100_sxm",
+    "workload": {
+        "arrivals": {"kind": "constant", "requests_per_s": 5},
+        "input_tokens": {"kind": "fixed", "tokens": 100},
+        "output_tokens": {"kind": "fixed", "tokens": 10},
+    },
+    "run": {"requests": 1000},
+}
+
+
+def outcome(**changes: Any) -> Outcome:
+    return run(build_scenario({**BASE, **changes}, where="test", folder=Path()))
+
+
+def test_without_targets_and_price_it_says_rate_first_token_and_bound() -> None:
+    text = answer(outcome())
+    assert text.startswith("1 × H100 serves 5.0 requests/s of tale: TTFT p99 ")
+    assert text.endswith("; bound by memory bandwidth.")
+
+
+def test_replicas_are_spelt_out_and_the_verb_agrees() -> None:
+    text = answer(outcome(deployment={"replicas": 2, "tensor_parallel": 4}))
+    assert text.startswith("8 × H100 (2 replicas of 4) serve 5.0 requests/s")
+
+
+def test_a_target_on_a_percentile_is_judged_by_name() -> None:
+    met = answer(outcome(slo={"ttft_p99_ms": 10_000, "max_gap_p50_ms": 10_000}))
+    assert "TTFT p99, longest gap p50 inside the target; " in met
+    missed = answer(outcome(slo={"ttft_p99_ms": 0.001, "tpot_ms": 1000}))
+    assert "100% of requests inside the targets" in missed
+    assert "TTFT p99 outside the target; " in missed
+    few = answer(outcome(slo={"ttft_p99_ms": 1000}, run={"requests": 50}))
+    assert "TTFT p99 too few to judge" in few
+
+
+def test_a_missed_attainment_says_what_was_asked() -> None:
+    text = answer(outcome(slo={"ttft_ms": 0.001, "attainment": 0.95}))
+    assert "0% of requests inside the targets" in text
+    assert ", 95.0% asked; " in text
+
+
+def test_a_closed_loop_says_what_it_reached() -> None:
+    loop = {**BASE["workload"], "arrivals": {"kind": "closed_loop", "users": 4}}  # type: ignore[dict-item]
+    result = outcome(workload=loop)
+    rate = result.metrics.throughput.requests_per_s
+    assert rate is not None
+    assert f"serves {rate:,.0f} requests/s" in answer(result)
+
+
+@pytest.mark.parametrize(
+    ("decoding", "words"),
+    [
+        (
+            {
+                "name": "speculative",
+                "draft_tokens": 1,
+                "survival": [0.5],
+                "draft": {"work_share": 0.1},
+            },
+            "speculative (chain, 1 draft token)",
+        ),
+        (
+            {"name": "block_diffusion", "block_tokens": 8, "denoise_passes": 2, "what_if": True},
+            "block diffusion (blocks of 8, 2 denoise passes, what-if)",
+        ),
+    ],
+)
+def test_the_context_names_the_strategy_and_that_its_times_are_assumed(
+    decoding: Any, words: str
+) -> None:
+    text = context(outcome(decoding=decoding))
+    assert words in text
+    assert text.endswith("times assumed")
+
+
+def test_every_target_has_a_name_for_people() -> None:
+    assert target_label("ttlt_p90") == "TTLT p90"
+    assert target_label("max_gap_p50") == "longest gap p50"
+    assert target_label("tpot") == "TPOT"

@@ -1,0 +1,66 @@
+"""Files are there in full or not at all."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from sim.errors import InputError
+from sim.report.document import to_json
+from sim.report.files import check_folder, write_files, write_whole
+from sim.report.table import Table, columns, to_markdown
+
+
+def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    for content in (b"first", b"second"):
+        assert write_whole(path, content) == path
+    assert path.read_bytes() == b"second"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.txt"
+    write_whole(path, b"old")
+
+    def fail(*_: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(OSError, match="Input/output error"):
+        write_whole(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_a_new_file_has_the_rights_that_any_new_file_has(tmp_path: Path) -> None:
+    (tmp_path / "usual").write_bytes(b"")
+    write_whole(tmp_path / "ours", b"")
+    assert (tmp_path / "ours").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+def test_a_folder_below_a_file_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(InputError, match="is a file, not a folder"):
+        check_folder(tmp_path / "file" / "below")
+    with pytest.raises(InputError, match="cannot be written"):
+        write_files(tmp_path / "file" / "below", {"a": b""})
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_without_permission_is_refused(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(InputError, match="no permission"):
+        check_folder(tmp_path / "below")
+
+
+def test_a_number_that_is_none_is_our_own_mistake() -> None:
+    with pytest.raises(ValueError, match="Out of range float"):
+        to_json({"value": float("nan")})
+
+
+def test_markdown_keeps_what_would_be_read_as_its_own() -> None:
+    table = Table("T", columns("<what", "cost"), (("a|b_c", "$5"),))
+    assert to_markdown(table).splitlines()[-1] == "| a\\|b\\_c | \\$5 |"

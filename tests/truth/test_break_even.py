@@ -1,0 +1,107 @@
+"""Where a multi-token strategy stops to pay: the simulator against the closed form.
+
+With T(Q) the time of a pass over Q positions, decoding one token a pass yields B / T(B) at batch
+B, a strategy of q positions and tau tokens a pass B tau / T(B q). Under a hard roofline
+T(Q) = max(T0, k Q), ridge Q* = T0 / k, no cost of drafts, prompts or KV, they are equal at
+B* = tau Q* / q. Under a p-norm, T(Q) = (T0^p + (k Q)^p)^(1/p), at
+B* = Q* ((tau^p - 1) / (q^p - tau^p))^(1/p).
+"""
+
+from functools import cache
+from math import exp, inf, log
+
+import numpy as np
+import pytest
+
+from sim.cost import NO_LIMIT, ForwardPass, PassLoad
+from sim.decoding import Autoregressive, RelativeDraft, Speculative, Strategy
+from sim.engine import Limits, simulate
+from sim.records import Traffic
+from sim.workload import stream
+
+T0_S = 0.02
+RIDGE = 400
+POSITIONS = 4
+SURVIVAL = (0.7, 0.5, 0.3)
+TAU = 1 + sum(SURVIVAL)
+ANSWER_TOKENS = 16_000  # so long that the first and the last pass of an answer do not matter
+
+pytestmark = pytest.mark.truth
+
+
+class Roofline(ForwardPass):
+    """T(Q) of the closed form: nothing but the query positions counts."""
+
+    def __init__(self, p: float) -> None:
+        self.p = p
+
+    def seconds(self, sequences: int, positions: int, *rest: float) -> float:
+        compute_s = T0_S / RIDGE * positions
+        if self.p == inf:
+            return max(T0_S, compute_s)
+        return float((T0_S**self.p + compute_s**self.p) ** (1 / self.p))
+
+    def pass_s(self, load: PassLoad) -> float:
+        return self.seconds(*load)
+
+    def slope(self, *batch: float) -> tuple[float, int]:
+        return 0.0, NO_LIMIT
+
+
+@cache
+def speculative() -> Speculative:
+    # A draft of one millionth: the closed form has none, and a strategy must name one.
+    return Speculative(draft_tokens=3, survival=SURVIVAL, draft=RelativeDraft(work_share=1e-6))
+
+
+@cache
+def tokens_per_s(strategy: Strategy, batch: int, p: float) -> float:
+    answers = np.full(batch, ANSWER_TOKENS)
+    traffic = Traffic(np.zeros(batch), np.ones(batch, dtype=np.int64), answers, batch, users=batch)
+    limits = Limits(
+        replicas=1,
+        max_sequences=batch,
+        max_batched_tokens=1 << 20,
+        kv_blocks=1 << 30,
+        block_tokens=16,
+        max_context_tokens=1 << 30,
+    )
+    passes = strategy.draw_passes(answers, stream(0, "acceptance"))
+    simulation = simulate(traffic, passes, strategy, Roofline(p), limits)
+    return float(answers.sum() / simulation.records.last_token_s.max())
+
+
+def lead(batch: int, p: float) -> float:
+    return tokens_per_s(speculative(), batch, p) / tokens_per_s(Autoregressive(), batch, p)
+
+
+def closed_form(p: float) -> float:
+    if p == inf:
+        return TAU * RIDGE / POSITIONS
+    return float(RIDGE * ((TAU**p - 1) / (POSITIONS**p - TAU**p)) ** (1 / p))
+
+
+def simulated(p: float) -> float:
+    """Batch at which the lead is 1, from two batches around it: log-log, where it is straight."""
+    low, high = round(closed_form(p) * 0.92), round(closed_form(p) * 1.08)
+    at_low, at_high = log(lead(low, p)), log(lead(high, p))
+    assert at_low > 0 > at_high
+    return exp(log(low) + at_low / (at_low - at_high) * log(high / low))
+
+
+@pytest.mark.parametrize("p", [inf, 4.0, 2.4, 1.4])
+def test_speculation_breaks_even_where_the_closed_form_says(p: float) -> None:
+    assert simulated(p) == pytest.approx(closed_form(p), rel=0.03)
+
+
+@pytest.mark.parametrize(("p", "beyond_the_hard_one"), [(2.4, 1.12), (1.4, 1.34), (64.0, 1.0)])
+def test_a_round_ridge_moves_the_break_even_up(p: float, beyond_the_hard_one: float) -> None:
+    assert closed_form(p) / closed_form(inf) == pytest.approx(beyond_the_hard_one, abs=0.005)
+
+
+def test_below_the_ridge_of_its_own_positions_speculation_gains_its_tokens_per_pass() -> None:
+    assert lead(RIDGE // POSITIONS, inf) == pytest.approx(TAU, rel=0.02)
+
+
+def test_far_beyond_the_ridge_it_loses_the_positions_that_are_thrown_away() -> None:
+    assert lead(2 * RIDGE, inf) == pytest.approx(TAU / POSITIONS, rel=0.02)
