@@ -73,9 +73,9 @@ class _World:
         self.log = Log(len(traffic))
         self.left = traffic.measured
         self.done = self.env.event()
-        self._input = memoryview(np.ascontiguousarray(traffic.input_tokens, dtype=np.int64))
-        self._output = memoryview(np.ascontiguousarray(traffic.output_tokens, dtype=np.int64))
-        self._passes = memoryview(np.ascontiguousarray(passes, dtype=np.int64))
+        self._input = np.ascontiguousarray(traffic.input_tokens, dtype=np.int64).data
+        self._output = np.ascontiguousarray(traffic.output_tokens, dtype=np.int64).data
+        self._passes = np.ascontiguousarray(passes, dtype=np.int64).data
         pricer = Pricer(cost, strategy.draft_work)
         self.router = RoundRobin(limits.replicas)
         self.replicas = [

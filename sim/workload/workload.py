@@ -101,9 +101,9 @@ class Workload(BaseModel):
         `limit`, whatever `requests` says.
         """
         if isinstance(self.arrivals, Trace):
-            rows = self._trace_rows(self.arrivals).first(limit)
-            arrival_s = rows.arrival_s / self.arrivals.rate_scale
-            return Traffic(arrival_s, rows.input_tokens, rows.output_tokens, measured=len(rows))
+            trace = self._trace_rows(self.arrivals).first(limit)
+            arrival_s = trace.arrival_s / self.arrivals.rate_scale
+            return Traffic(arrival_s, trace.input_tokens, trace.output_tokens, measured=len(trace))
         if requests < 1:
             raise InputError(f"should be 1 or more, found {requests}", where="run.requests")
         if isinstance(self.arrivals, ClosedLoop):
