@@ -42,10 +42,10 @@ def provenance(scenario: Scenario, serving: Serving) -> dict[str, Part]:
     if serving.quote is not None:
         quote = serving.quote
         parts["price"] = Part("measured", f"{quote.source} ({quote.as_of}), {quote.instance}")
-    if scenario.deployment.weights != serving.cost.compute_precision:
-        weights = scenario.deployment.weights
-        note = f"{gpu.name} has no {weights} units: weight-only, multiplied in bf16"
-        parts["quantisation"] = Part("assumed", note)
+    weight_only = serving.cost.weight_only
+    if weight_only:
+        what = f"{gpu.name} has no units for {', '.join(weight_only)}"
+        parts["quantisation"] = Part("assumed", f"{what}: weight-only, multiplied in 16 bits")
     return parts
 
 

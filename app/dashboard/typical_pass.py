@@ -46,8 +46,9 @@ def typical_pass(outcome: Outcome) -> TypicalPass | None:
         logit_positions=per_pass(leaps.logit_positions),
         context_tokens=context,
         pairs=per_pass(leaps.pairs),
+        capped=tuple((per_pass(read), per_pass(pairs)) for read, pairs in leaps.capped),
     )
-    one_a_pass = PassLoad(sequences, sequences, sequences, context, context)
+    one_a_pass = cost.even_load(sequences, context / sequences)
     return TypicalPass(
         operations=cost.operations(load),
         baseline=cost.operations(one_a_pass),

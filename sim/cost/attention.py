@@ -25,6 +25,8 @@ class Attention:
     decode_pair_flop: float
     """FLOP per query x key pair, one layer: 2 heads (d_qk + d_v); latent widths where absorbed."""
     prefill_pair_flop: float
+    latent: bool = False
+    """All heads read one latent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +75,7 @@ def attention_kinds(model: Model, layout: Layout, kv: Precision) -> tuple[Attent
     return tuple(kinds)
 
 
-def _grouped_query(
-    mixer: GroupedQuery, count: int, layout: Layout, kv_bytes: float
-) -> Attention:
+def _grouped_query(mixer: GroupedQuery, count: int, layout: Layout, kv_bytes: float) -> Attention:
     width = mixer.head_dim + mixer.value_dim
     flop = 2.0 * layout.heads(mixer.heads) * width
     window = mixer.window_tokens
@@ -101,6 +101,7 @@ def _latent(mixer: Latent, count: int, layout: Layout, kv_bytes: float) -> list[
             token_bytes=cached * kv_bytes,
             decode_pair_flop=2.0 * heads * (cached + mixer.kv_rank),
             prefill_pair_flop=2.0 * heads * (mixer.nope_dim + mixer.rope_dim + mixer.value_dim),
+            latent=True,
         )
     ]
     if mixer.top_k_tokens and mixer.indexer_heads:
@@ -110,11 +111,9 @@ def _latent(mixer: Latent, count: int, layout: Layout, kv_bytes: float) -> list[
     return kinds
 
 
-def decode_rates(
-    kind: Attention, gpu: GpuProfile, fitted: FittedProfile, kv: Precision
-) -> Rates:
+def decode_rates(kind: Attention, gpu: GpuProfile, fitted: FittedProfile, kv: Precision) -> Rates:
     """Few queries against a long cache: bound by the KV read, unless many queries share it."""
-    fit = fitted.decode_attention.get(kv) or fitted.decode_attention["bf16"]
+    fit = (fitted.latent_attention if kind.latent else fitted.decode_attention)[kv]
     bandwidth = fit.bandwidth_efficiency * gpu.memory_bandwidth_bytes_per_s.value
     peak = gpu.peak_flop_per_s("bf16") or 0.0
     return Rates(
@@ -127,9 +126,7 @@ def decode_rates(
     )
 
 
-def prefill_rates(
-    kind: Attention, gpu: GpuProfile, fitted: FittedProfile, kv: Precision
-) -> Rates:
+def prefill_rates(kind: Attention, gpu: GpuProfile, fitted: FittedProfile, kv: Precision) -> Rates:
     """A chunk of a prompt against itself and the cache before it: bound by the arithmetic."""
     fit = fitted.prefill_attention
     peak = gpu.peak_flop_per_s("bf16") or 0.0

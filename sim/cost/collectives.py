@@ -1,12 +1,10 @@
 """Collectives inside a node: latency, and bytes over the fitted one-way link."""
 
-from sim.hardware import AllReduceFit
-
-CollectiveFit = AllReduceFit
+from sim.hardware.fitted import CollectiveFit
 
 
 def all_reduce_s(
-    tensor_bytes: float, ranks: int, *, fit: AllReduceFit, link_bytes_per_s: float
+    tensor_bytes: float, ranks: int, *, fit: CollectiveFit, link_bytes_per_s: float
 ) -> float:
     """Return the time of a ring all-reduce: latency + 2 (n-1)/n bytes / link.
 

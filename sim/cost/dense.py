@@ -46,8 +46,8 @@ class Dense:
         return [self.gemm(self.layers.head, positions, 1)] if positions else []
 
     def fit(self, precision: Precision) -> GemmFit:
-        """Return the fitted losses of a format, or those of bf16 where it has none of its own."""
-        return self.fitted.gemm.get(precision) or self.fitted.gemm["bf16"]
+        """Return the fitted losses of the format that a product runs in."""
+        return self.fitted.gemm[precision]
 
     def _peak(self, precision: Precision) -> float:
         return self.gpu.peak_flop_per_s(precision) or 0.0
@@ -87,7 +87,8 @@ class Dense:
 
         Its experts hit are read once; its FLOP are those of its share of the choices.
         """
-        layout, stored, fit = self.layout, self.layers.expert_format, self.fitted.experts
+        layout, stored = self.layout, self.layers.expert_format
+        fit = self.fitted.experts[stored.stored]
         routing = Routing(mlp.experts, mlp.active, layout.expert, self.expert_skew)
         seen = tokens * layout.attention_data  # the experts serve all groups of the stage
         one = mlp.expert_elements(self.model.hidden_size) / layout.expert_tensor
@@ -114,18 +115,19 @@ class Dense:
 
     def _recurrence(self, mixer: Recurrent, tokens: int, sequences: int, count: int) -> Operation:
         """Read and write the state of each sequence, and update it with each token."""
-        ranks, fit = self.layout.tensor, self.fitted.prefill_attention
+        ranks, fit = self.layout.tensor, self.fitted.recurrent
         moved = 2.0 * STATE_BYTES * mixer.sequence_elements * sequences / ranks
         flop = mixer.flop_per_token * tokens / ranks
-        _, bytes_per_s = self._rates("bf16")
-        memory_s = moved / bytes_per_s
+        bandwidth = self.gpu.memory_bandwidth_bytes_per_s.value
+        memory_s = moved / (fit.bandwidth_efficiency * bandwidth)
         compute_s = flop / (fit.flop_efficiency * self._peak("bf16"))
         return Operation(
             "recurrent state",
             count,
-            max(memory_s, compute_s),
+            fit.fixed_s + max(memory_s, compute_s),
             flop=flop,
             bytes_moved=moved,
+            fixed_s=fit.fixed_s,
             memory_s=memory_s,
             compute_s=compute_s,
             peak_flop_per_s=self._peak("bf16"),
@@ -165,15 +167,14 @@ class Dense:
         add("all-reduce", count, seconds, tensor)
         if not alone:
             gpus = layout.stage_gpus
-            for (mlp, count) in self.layers.experts:
+            for mlp, count in self.layers.experts:
                 copies = min(mlp.active, layout.expert) if layout.expert > 1 else gpus
                 moved = tensor * copies / layout.tensor
                 fit = fitted.all_to_all if layout.expert > 1 else fitted.all_gather
                 seconds = exchange_s(moved, gpus, fit=fit, link_bytes_per_s=link)
                 add("exchange with the experts", 2 * count, seconds, moved)
         if layout.pipeline > 1:
-            seconds = fitted.all_gather.fixed_s + tensor / (
-                fitted.all_gather.bandwidth_efficiency * link
-            )
+            fit = fitted.point_to_point
+            seconds = fit.fixed_s + tensor / (fit.bandwidth_efficiency * link)
             add("hand-over between stages", layout.pipeline - 1, seconds, tensor)
         return found

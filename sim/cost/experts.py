@@ -63,7 +63,7 @@ class Routing:
 def _chances(routing: Routing) -> FloatArray:
     """Chance that a token chooses each expert; the sum is `active`."""
     weights = np.arange(1, routing.experts + 1, dtype=np.float64) ** -routing.skew
-    chances = weights * routing.active / weights.sum()
+    chances: FloatArray = weights * routing.active / weights.sum()
     while (over := chances > 1.0).any():  # a token takes an expert once at most
         free = ~over & (chances < 1.0)
         chances[over], missing = 1.0, chances[over].sum() - over.sum()

@@ -11,6 +11,7 @@ from sim.cost.operation import Operation
 from sim.deployment import Deployment
 from sim.hardware import EngineProfile, FittedProfile, GpuProfile
 from sim.model import Model
+from sim.precision import Precision
 
 NO_LIMIT = 1 << 60
 _MOST_REMEMBERED = 1 << 18
@@ -58,9 +59,7 @@ class ForwardPass:
         self.model, self.gpu, self.fitted, self.engine = model, gpu, fitted, engine
         self.deployment, self.layout = deployment, Layout.of(deployment)
         self.layers = layers_of(model, gpu, deployment)
-        self.dense = Dense(
-            model, gpu, fitted, self.layout, self.layers, deployment.expert_skew
-        )
+        self.dense = Dense(model, gpu, fitted, self.layout, self.layers, deployment.expert_skew)
         kinds, kv = self.layers.attention, deployment.kv_precision
         self.reaches = tuple(sorted({kind.reach for kind in kinds if kind.reach is not None}))
         """Distances beyond which some layers do not look back, tokens."""
@@ -72,6 +71,25 @@ class ForwardPass:
         self.host_pass_s = engine.host_s_per_pass
         self.host_sequence_s = engine.host_s_per_sequence
         self._by_size: dict[tuple[int, float, int], float] = {}
+
+    @property
+    def compute_precision(self) -> Precision:
+        """Format in which most weights are multiplied."""
+        weights: dict[Precision, float] = {}
+        for gemm, count in self.layers.gemms:
+            known = weights.get(gemm.format.computed, 0.0)
+            weights[gemm.format.computed] = known + count * gemm.weight_elements
+        for mlp, count in self.layers.experts:
+            computed = self.layers.expert_format.computed
+            one = mlp.expert_elements(self.model.hidden_size)
+            weights[computed] = weights.get(computed, 0.0) + count * mlp.experts * one
+        return max(weights, key=lambda precision: weights[precision])
+
+    @property
+    def weight_only(self) -> tuple[str, ...]:
+        """Stored formats that save bytes only: the GPU multiplies them in 16 bits."""
+        formats = {gemm.format for gemm, _ in self.layers.gemms} | {self.layers.expert_format}
+        return tuple(sorted({part.stored for part in formats if part.weight_only}))
 
     def _index(self, rates: Rates) -> int:
         """Place of the kind's reach in `reaches`; -1 where it looks back all the way."""
@@ -119,7 +137,9 @@ class ForwardPass:
         if prefill_tokens:
             for index, rates in self._prefill:
                 if index < 0:
-                    total += rates.seconds(prefill_context_tokens * prefill, prefill_pairs * prefill)
+                    total += rates.seconds(
+                        prefill_context_tokens * prefill, prefill_pairs * prefill
+                    )
                 else:
                     read, made = prefill_capped[index]
                     total += rates.seconds(read * prefill, made * prefill)
@@ -163,17 +183,35 @@ class ForwardPass:
                 limit = min(limit, _passes_before(lead_s, rival - slope))
         return total * share, limit
 
-    def even_load(self, sequences: int, context_tokens: float, queries: int = 1) -> PassLoad:
-        """Return a decode pass of like sequences, `queries` positions each over that context."""
-        positions = sequences * queries
+    def even_load(
+        self,
+        sequences: int,
+        context_tokens: float,
+        queries: int = 1,
+        *,
+        logit_positions: float | None = None,
+        pairs: float | None = None,
+    ) -> PassLoad:
+        """Return a decode pass of like sequences that each read `context_tokens` of KV.
 
-        def within(reach: float) -> tuple[float, float]:
-            read = min(context_tokens, reach)
-            return sequences * read, positions * read
-
-        full = within(context_tokens)
+        Per sequence: `queries` positions, `logit_positions` of them with logits (all if None), and
+        `pairs` of query and key (every query sees the whole context if None).
+        """
+        made = queries * context_tokens if pairs is None else pairs
+        capped = tuple(
+            (
+                sequences * min(context_tokens, reach + queries - 1.0),
+                sequences * min(made, float(queries * reach)),
+            )
+            for reach in self.reaches
+        )
         return PassLoad(
-            sequences, positions, positions, *full, capped=tuple(map(within, self.reaches))
+            sequences,
+            sequences * queries,
+            sequences * (queries if logit_positions is None else logit_positions),
+            sequences * context_tokens,
+            sequences * made,
+            capped=capped,
         )
 
     def even_prompt(self, tokens: int) -> PassLoad:

@@ -176,9 +176,10 @@ def _ways_out(
     given = deployment.model_dump()
     for weights in ("fp8", "int4"):
         smaller = deployment.model_copy(update={"weights": weights, "checkpoint_gb": None})
-        if BYTES_PER_WEIGHT.get(deployment.weights, 2.0) > BYTES_PER_WEIGHT[weights] and (
-            _plan(model, gpu, engine, smaller, draft_share)[0] is not None
-        ):
+        lighter = weight_bytes_per_gpu(model, gpu, smaller) < weight_bytes_per_gpu(
+            model, gpu, deployment
+        )
+        if lighter and _plan(model, gpu, engine, smaller, draft_share)[0] is not None:
             yield f"set `deployment.weights: {weights}`"
             break
     ranks = deployment.tensor_parallel * 2

@@ -130,9 +130,7 @@ def mlp_gemms(mlp: Mlp | None, hidden: int, layout: Layout, formats: Formats) ->
             return []
 
 
-def _gated(
-    mlp: tuple[str, int, bool], hidden: int, ranks: int, stored: StoredAs
-) -> list[Gemm]:
+def _gated(mlp: tuple[str, int, bool], hidden: int, ranks: int, stored: StoredAs) -> list[Gemm]:
     label, width, gated = mlp
     name = "gate and up projection" if gated else "up projection"
     return [

@@ -17,9 +17,7 @@ class KvPool:
         plain = not shape.windows and not shape.sequence_blocks and shape.full
         self._plain_tokens = shape.blocks * shape.block_tokens if plain else -1
 
-    def free(
-        self, batch: DecodeBatch, prefilling: Iterable[Sequence], passes: int
-    ) -> float:
+    def free(self, batch: DecodeBatch, prefilling: Iterable[Sequence], passes: int) -> float:
         """Return the blocks free in the pass after `passes` passes; negative if short."""
         blocks_for = self.shape.blocks_for
         used = sum(blocks_for(member.slots_at(passes)) for member in batch.members.values())

@@ -75,7 +75,9 @@ class Log:
             capped=self._capped(passes, later),
         )
 
-    def _capped(self, passes: FloatArray, later: FloatArray) -> tuple[tuple[FloatArray, FloatArray], ...]:
+    def _capped(
+        self, passes: FloatArray, later: FloatArray
+    ) -> tuple[tuple[FloatArray, FloatArray], ...]:
         """Sums over the passes of each leap, for each reach: KV tokens read, and pairs."""
         rows = np.frombuffer(self._reaches, dtype=np.float64)
         if not len(rows):

@@ -234,4 +234,6 @@ class Replica(ReplicaState):
         )
         if batch.reaches:
             for reach, (read, pairs) in zip(batch.reaches, leap.prefill_capped, strict=True):
-                self.log.reach(reach.read + read, reach.growth, reach.pairs + pairs, reach.pairs_growth)
+                self.log.reach(
+                    reach.read + read, reach.growth, reach.pairs + pairs, reach.pairs_growth
+                )

@@ -80,4 +80,3 @@ class Sequence:
             self.target = ceil(self.kv - _ROUNDING) + int(self.plan.prefill_yields)
         self.computed = self.chunk = 0
         self.preemptions += 1
-

@@ -33,8 +33,8 @@ def most_users(scenario: Scenario, serving: Serving) -> int:
     That is `max_sequences`, or where the KV pool is smaller what it holds of half-written answers.
     """
     prompt, answer = scenario.workload.mean_tokens()
-    pool_tokens = serving.limits.kv_blocks * serving.limits.block_tokens
-    held = max(1, int(pool_tokens / (prompt + answer / 2)))
+    shape = serving.limits.kv
+    held = max(1, int(shape.blocks / shape.blocks_for(prompt + answer / 2)))
     return min(serving.limits.max_sequences, held)
 
 

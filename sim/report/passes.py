@@ -91,20 +91,18 @@ def decode_pass(scenario: Scenario, serving: Serving, batch: Batch) -> PassBreak
     strategy = scenario.decoding
     phase = strategy.plan(1, 1000, strategy_passes(scenario, 1000)).phases[-1]
     sequences, context = batch.sequences, batch.context_tokens
-    load = PassLoad(
-        sequences=sequences,
-        positions=sequences * phase.positions,
-        logit_positions=sequences * phase.logit_positions,
-        context_tokens=sequences * context,
-        # What a position attends to: the context that it reads, less what its own pass adds to it.
-        pairs=sequences * (phase.positions * (context - phase.read_extra) + phase.pair_extra),
+    load = serving.cost.even_load(
+        sequences,
+        context,
+        phase.positions,
+        logit_positions=phase.logit_positions,
+        # What a position attends to: the context that it reads, less what its own pass adds.
+        pairs=phase.positions * (context - phase.read_extra) + phase.pair_extra,
     )
     draft = strategy.draft_work
     draft_s = 0.0
     if draft is not None:
-        own = PassLoad(
-            sequences, sequences, float(sequences), load.context_tokens, load.context_tokens
-        )
+        own = serving.cost.even_load(sequences, context)
         draft_s = draft.passes_per_round * draft.share * serving.cost.pass_s(own)
     title = f"One pass that decodes {count(sequences)} sequences of {count(context)} tokens"
     return PassBreakdown(title, load.positions, serving.cost.operations(load), draft_s)
@@ -117,13 +115,7 @@ def strategy_passes(scenario: Scenario, output_tokens: int) -> int:
 
 def prefill_pass(serving: Serving, tokens: int) -> PassBreakdown:
     """Return the pass that computes one whole prompt, alone."""
-    load = PassLoad(
-        *(0, 0, 0.0, 0.0, 0.0),
-        prefill_sequences=1,
-        prefill_tokens=tokens,
-        prefill_context_tokens=float(tokens),
-        prefill_pairs=tokens * (tokens + 1) / 2,
-    )
+    load = serving.cost.even_prompt(tokens)
     title = f"The prefill of one prompt of {count(tokens)} tokens"
     return PassBreakdown(title, tokens, serving.cost.operations(load), 0.0)
 

@@ -14,7 +14,7 @@ from sim.hardware import (
     load_fitted,
     load_gpu,
 )
-from sim.model import GroupedQuery, Model, load_model
+from sim.model import Experts, GroupedQuery, Model, load_model
 from sim.scenario.schema import Scenario
 from sim.workload import Fixed
 
@@ -67,7 +67,9 @@ def _check_parallelism(scenario: Scenario, model: Model, gpu: GpuProfile) -> Non
                 where=where,
                 remedy="use a power of two up to 8",
             )
-    if scenario.deployment.expert_parallel > 1 and not model.has_experts:
+    if scenario.deployment.expert_parallel > 1 and not any(
+        isinstance(group.layer.mlp, Experts) for group in model.groups
+    ):
         raise InputError(
             f"{model.name} has no experts to spread",
             where="deployment.expert_parallel",
