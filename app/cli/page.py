@@ -19,7 +19,7 @@ WIDTH_OF_A_FILE: Final = 80
 """Columns where stdout is no terminal and COLUMNS does not say."""
 _NARROWEST_WORDS: Final = 6
 """Columns that words are folded into, at least; numbers are never folded."""
-_BREAKS_A_NUMBER: Final = re.compile(r"(?<=[\d%]) (?=–|ms\b|s\b)|(?<=–) ")
+_BREAKS_A_NUMBER: Final = re.compile(r" (?=–)|(?<=–) |(?<=\d) (?=ms\b|s\b)")
 """Blanks inside a range, or between a number and its unit."""
 
 
