@@ -162,6 +162,8 @@ def _interpolate(speeds: Sequence[float], values: Sequence[float], speed: float)
     if speed <= speeds[0]:
         return values[0]
     above = bisect_left(speeds, speed)
+    if speed == speeds[above]:
+        return values[above]  # a point of the sweep, free of rounding
     slow, fast = speeds[above - 1], speeds[above]
     most, least = values[above - 1], values[above]
     share = log(speed / slow) / log(fast / slow)
