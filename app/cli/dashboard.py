@@ -19,5 +19,5 @@ def start_dashboard(*, port: int | None) -> int:
     page = Path(app.dashboard.__file__).with_name("app.py")
     command = [sys.executable, "-m", "streamlit", "run", str(page)]
     options = [] if port is None else ["--server.port", str(port)]
-    # Streamlit reads .streamlit/config.toml beside the page of an installed copy.
+    # Streamlit reads .streamlit/config.toml beside the page: address, theme, no telemetry.
     return subprocess.run([*command, *options], check=False).returncode
