@@ -28,16 +28,10 @@ def start_dashboard(*, port: int | None) -> int:
     # -P: a folder `app` or `streamlit` where the user stands must not be taken for the package.
     command = [sys.executable, "-P", "-m", "streamlit", "run", str(page), *_SETTINGS]
     options = [] if port is None else ["--server.port", str(port)]
-    # Streamlit looks for its theme where it is started: beside the page, or in a checkout above.
-    themed = (folder for folder in (page.parent, page.parents[2]) if _has_theme(folder))
-    done = subprocess.run([*command, *options], check=False, cwd=next(themed, None))
-    code = done.returncode
+    # Streamlit reads .streamlit/config.toml beside the page: address, theme, no telemetry.
+    code = subprocess.run([*command, *options], check=False).returncode
     if code not in {0, -SIGINT, INTERRUPTED}:
         raise InputError(
             f"the dashboard ended with exit code {code}; its own message stands above",
         )
     return ANSWER
-
-
-def _has_theme(folder: Path) -> bool:
-    return (folder / ".streamlit" / "config.toml").is_file()
