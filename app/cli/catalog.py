@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
 
 from app.cli.exits import ANSWER
-from app.cli.output import Page, emit_json
+from app.cli.output import emit_json
+from app.cli.page import Page
 from sim.economics.price_list import list_price_lists, load_price_list
 from sim.hardware import list_gpus, load_gpu
 from sim.model import list_models, load_model

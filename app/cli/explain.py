@@ -1,7 +1,8 @@
 """`paretoken explain`: one pass, operation by operation, and what fits into memory."""
 
 from app.cli.exits import ANSWER
-from app.cli.output import Page, emit_json, waiting
+from app.cli.output import emit_json, waiting
+from app.cli.page import Page
 from sim.report.answer import bound_label, strategy_label
 from sim.report.passes import (
     Explanation,

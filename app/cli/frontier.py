@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from app.cli.exits import ANSWER, ANSWER_IS_NO, INTERRUPTED
-from app.cli.output import Page, bar, emit_json
+from app.cli.output import bar, emit_json
+from app.cli.page import Page
 from sim.errors import InputError
 from sim.planning import Frontier, frontier
 from sim.report.figures import frontier_html

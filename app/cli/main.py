@@ -208,7 +208,7 @@ def schema_command() -> int:
 def app_command(
     port: Annotated[int | None, typer.Option("--port", help="Port of the dashboard.")] = None,
 ) -> int:
-    """Open the dashboard in the browser."""
+    """Start the dashboard and print its address."""
     from app.cli.dashboard import start_dashboard
 
     return start_dashboard(port=port)

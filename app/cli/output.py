@@ -1,31 +1,17 @@
-"""What goes to stdout: JSON, text, and tables drawn to the width of the terminal."""
+"""What goes to stdout, and what shows on a terminal's stderr while it takes long."""
 
 import os
-import re
 import sys
-import textwrap
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.table import Table as RichTable
-from rich.text import Text
 
 from app.cli.exits import READER_GONE
-from sim.report.document import to_json
-from sim.report.table import Table
 
-WIDTH_OF_A_FILE: Final = 80
-"""Columns where stdout is no terminal and COLUMNS does not say."""
-_NARROWEST_WORDS: Final = 6
-"""Columns that words are folded into, at least; numbers are never folded."""
 _PATIENCE_S: Final = 1.0
-_BREAKS_A_NUMBER: Final = re.compile(r"(?<=[\d%]) (?=–|ms\b|s\b)|(?<=–) ")
-"""Blanks inside a range, or between a number and its unit."""
 
 
 def emit(text: str) -> None:
@@ -44,68 +30,9 @@ def emit(text: str) -> None:
 
 def emit_json(document: Mapping[str, object]) -> None:
     """Print one JSON object."""
+    from sim.report.document import to_json
+
     emit(to_json(document))
-
-
-class Page:
-    """Lines and tables, collected and printed at once."""
-
-    def __init__(self) -> None:
-        terminal = sys.stdout.isatty()
-        width = None if terminal or "COLUMNS" in os.environ else WIDTH_OF_A_FILE
-        self._console = Console(width=width, highlight=False, emoji=False, markup=False)
-        self._plain = not terminal
-        self._begun = False
-        self._console.begin_capture()
-
-    def line(self, text: str = "", style: str | None = None) -> None:
-        """Add a paragraph, wrapped to the width."""
-        self._begun = True
-        kept = _BREAKS_A_NUMBER.sub("\N{NO-BREAK SPACE}", text)
-        wrapped = textwrap.fill(kept, self._console.width, break_on_hyphens=False)
-        self._console.print(Text(wrapped.replace("\N{NO-BREAK SPACE}", " ")), style=style)
-
-    def points(self, title: str, points: Iterable[str]) -> None:
-        """Add a list under a title; nothing where it is empty."""
-        lines = list(points)
-        if not lines:
-            return
-        self.line()
-        self.line(title, style="bold")
-        grid = RichTable.grid(padding=(0, 1, 0, 0))
-        for point in lines:
-            grid.add_row("-", Text(point))
-        self._console.print(grid)
-
-    def table(self, table: Table) -> None:
-        """Add a table under its title."""
-        if self._begun:
-            self.line()
-        self.line(table.title, style="bold")
-        drawn = RichTable(
-            box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0)
-        )
-        for column in table.columns:
-            numbers = column.align == "right"
-            drawn.add_column(
-                column.name,
-                justify=column.align,
-                overflow="fold",
-                no_wrap=numbers,
-                min_width=None if numbers else _NARROWEST_WORDS,
-            )
-        for row in table.rows:
-            drawn.add_row(*(Text(cell) for cell in row))
-        self._console.print(drawn)
-        if table.note:
-            self.line(table.note, style="dim")
-
-    def show(self) -> None:
-        """Print what was collected."""
-        text = self._console.end_capture()
-        # Rich fills cells with blanks up to the width; a file needs none of them.
-        lines = (line.rstrip() for line in text.splitlines()) if self._plain else text.splitlines()
-        emit("\n".join(lines) + "\n")
 
 
 @contextmanager
@@ -114,6 +41,8 @@ def waiting(what: str) -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
+    from rich.console import Console
+
     status = Console(stderr=True).status(what)
     timer = threading.Timer(_PATIENCE_S, status.start)
     timer.daemon = True
@@ -132,6 +61,7 @@ def bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
     if not sys.stderr.isatty():
         yield None
         return
+    from rich.console import Console
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as progress:

@@ -3,10 +3,8 @@
 from pathlib import Path
 
 from app.cli.exits import ANSWER, ANSWER_IS_NO
-from app.cli.output import Page, emit_json, waiting
-from sim.report.answer import answer, context
+from app.cli.output import emit_json, waiting
 from sim.report.document import outcome_document
-from sim.report.tables import outcome_tables
 from sim.run import Outcome, run
 from sim.scenario import load_scenario
 
@@ -41,6 +39,10 @@ def run_scenario(
 
 
 def _print(outcome: Outcome, out: Path | None) -> None:
+    from app.cli.page import Page
+    from sim.report.answer import answer, context
+    from sim.report.tables import outcome_tables
+
     page = Page()
     page.line(answer(outcome), style="bold")
     page.line(context(outcome), style="dim")

@@ -7,7 +7,8 @@ import yaml
 
 from app.cli.catalog import Facts, model_facts
 from app.cli.exits import ANSWER
-from app.cli.output import Page, emit, emit_json
+from app.cli.output import emit, emit_json
+from app.cli.page import Page
 from sim.hardware import load_gpu
 from sim.hardware.profile import Sourced
 from sim.report.document import scenario_document

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Literal
 
 from app.cli.exits import ANSWER, ANSWER_IS_NO
-from app.cli.output import Page, bar, emit_json
+from app.cli.output import bar, emit_json
+from app.cli.page import Page
 from calibration.validate import ErrorTable, Validation, error_tables, validate_file, write_files
 from sim.report.files import check_folder
 from sim.report.table import Column, Table

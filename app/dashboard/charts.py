@@ -134,7 +134,8 @@ def _roof_card(outcome: Outcome, typical: TypicalPass | None, *, dark: bool) -> 
 
 def _draw_origins(outcome: Outcome) -> None:
     with st.container(border=True):
-        st.markdown(to_markdown(provenance_table(outcome)).replace("$", r"\$"))
+        table = to_markdown(provenance_table(outcome)).replace("## ", "##### ", 1)
+        st.markdown(table.replace("$", r"\$"))
         missing = "".join(f"- {point}\n" for point in outcome.not_modelled)
         st.markdown(f"##### Not modelled\n\n{missing}")
 

@@ -8,6 +8,7 @@ import yaml
 from app.dashboard.choices import as_keys
 from sim.decoding import Autoregressive
 from sim.errors import SimError
+from sim.metrics.overload import judge
 from sim.run import Outcome, run
 from sim.scenario import Scenario
 from sim.workload import ClosedLoop, Trace
@@ -23,7 +24,12 @@ _FULL_RUNS_KEPT: Final = 6
 def preview(scenario: Scenario) -> Outcome:
     """Return the outcome of a short run; its figures are right, their intervals wide."""
     short = of_length(scenario, PREVIEW_REQUESTS)
-    return _preview(key_of(short), short)
+    outcome = _preview(key_of(short), short)
+    if not judge(outcome.simulation).filling_up:
+        return outcome
+    # So near to overload that the short run cannot tell: its numbers belong to no steady state.
+    longer = of_length(scenario, 4 * PREVIEW_REQUESTS)
+    return _preview(key_of(longer), longer)
 
 
 def full(scenario: Scenario) -> Outcome:

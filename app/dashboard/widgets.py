@@ -39,7 +39,14 @@ def slider(field: str, label: str, low: int, high: int, default: Choices, *, ste
     """Draw a slider; a default beyond its ends moves them."""
     value: int = getattr(default, field)
     return st.slider(
-        label, min(low, value), max(high, value), value, step, key=key(field), bind="query-params"
+        label,
+        min(low, value),
+        max(high, value),
+        value,
+        step,
+        format="localized",
+        key=key(field),
+        bind="query-params",
     )
 
 

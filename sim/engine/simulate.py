@@ -177,19 +177,21 @@ class _World:
         status = np.array(log.status, dtype=np.int64)
         first_token_s = np.array(log.first_token_s)
         seen = gaps_and_first_chunks(log, leaps, first_token_s, status, traffic.measured)
+        chunks, last_token_s = np.array(log.chunks, dtype=np.int64), np.array(log.last_token_s)
         records = RequestRecords(
             request_id=np.arange(len(traffic)),
             replica=np.array(log.replica, dtype=np.int64),
             arrival_s=np.array(log.arrival_s),
             admitted_s=np.array(log.admitted_s),
-            first_token_s=seen.first_visible_s,
-            last_token_s=np.array(log.last_token_s),
+            # what comes in one chunk comes at its end, to the last bit
+            first_token_s=np.where(chunks == 1, last_token_s, seen.first_visible_s),
+            last_token_s=last_token_s,
             input_tokens=traffic.input_tokens,
             cached_input_tokens=np.zeros(len(traffic), dtype=np.int64),
             output_tokens=traffic.output_tokens,
             status=status,
             preemptions=np.array(log.preemptions, dtype=np.int64),
-            chunks=np.array(log.chunks, dtype=np.int64),
+            chunks=chunks,
             max_gap_s=seen.max_gap_s,
         )
         pool_tokens = self.limits.kv.tokens_of_one_sequence

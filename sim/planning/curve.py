@@ -71,8 +71,19 @@ class Best:
 
     @property
     def slowest(self) -> float | None:
-        """Speed below which it gains nothing more, tokens/s."""
-        return min((curve.user_tokens_per_s[0] for curve in self.curves), default=None)
+        """Speed below which it gains nothing more, tokens/s: that of its highest throughput."""
+        tops = [
+            (curve.output_tokens_per_s_per_gpu[0], curve.user_tokens_per_s[0])
+            for curve in self.curves
+        ]
+        return max(tops)[1] if tops else None
+
+    def holds(self, point: Point) -> bool:
+        """Tell whether a point lies on the best curve, not below it."""
+        if not point.counts or point.strategy != self.strategy:
+            return False
+        there = self.at(point.user_tokens_per_s or 0.0)
+        return there is not None and (point.output_tokens_per_s_per_gpu or 0.0) >= there
 
     def at(self, user_tokens_per_s: float) -> float | None:
         """Return the most output tokens/s per GPU at this user speed or above."""
@@ -100,7 +111,12 @@ class Best:
         """
         if not self.curves or self.fastest is None or self.slowest is None:
             return []
-        own = {speed for curve in self.curves for speed in curve.user_tokens_per_s}
+        own = {
+            speed
+            for curve in self.curves
+            for speed in curve.user_tokens_per_s
+            if speed >= self.slowest
+        }
         low, high, steps = log(self.slowest), log(self.fastest), 240
         grid = {exp(low + (high - low) * step / steps) for step in range(1, steps)}
         speeds = sorted(own | grid) if self.fastest > self.slowest else sorted(own)
@@ -146,6 +162,8 @@ def _interpolate(speeds: Sequence[float], values: Sequence[float], speed: float)
     if speed <= speeds[0]:
         return values[0]
     above = bisect_left(speeds, speed)
+    if speed == speeds[above]:
+        return values[above]  # a point of the sweep, free of rounding
     slow, fast = speeds[above - 1], speeds[above]
     most, least = values[above - 1], values[above]
     share = log(speed / slow) / log(fast / slow)

@@ -2,12 +2,14 @@
 
 import multiprocessing
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Generic, TypeVar
 
 from sim.cost import Usage
@@ -62,7 +64,7 @@ def run_many(
     """Run the scenarios and return their results in the same order, whatever the workers.
 
     `workers` None: one process for few or short runs, else one a core. `on_result` is told how
-    many runs are done.
+    many runs are done. Scripts need the usual `if __name__ == "__main__":` for workers to start.
     """
     if workers is None:
         workers = workers_for(len(scenarios), sum(item.run.requests for item in scenarios))
@@ -79,7 +81,7 @@ def _summary(scenario: Scenario) -> Result:
 def workers_for(tasks: int, requests: int) -> int:
     """Return how many processes pay for so many tasks of so many simulated requests in all."""
     if tasks < 2 or requests < WORTH_A_POOL or multiprocessing.parent_process() is not None:
-        return 1
+        return 1  # and a worker starts no workers of its own
     return min(tasks, usable_cores())
 
 
@@ -99,17 +101,17 @@ def map_tasks(
 ) -> list[Answer | Failed]:
     """Apply a function of a module to every task; a mistake of the input becomes `Failed`.
 
-    A pool that breaks (a worker was killed) is built anew for what is left. Ctrl-C raises
-    `SweepInterrupted`, which carries what was computed.
+    Answers are never `None`. A pool that breaks (a worker was killed) is built anew for what is
+    left; where no worker can start, all runs in this process. Ctrl-C raises `SweepInterrupted`,
+    which carries what was computed.
     """
     board = _Board[Answer](len(tasks), on_result)
     attempt = _Attempt(function)
     try:
-        if workers <= 1:
-            for place, task in enumerate(tasks):
-                board.set(place, attempt(task))
-        else:
+        if workers > 1 and _main_can_be_imported():
             _in_pools(attempt, tasks, workers, board)
+        else:
+            _here(attempt, tasks, board)
     except KeyboardInterrupt:
         raise SweepInterrupted(board.results) from None
     lost = Failed("the process that ran it was killed, perhaps for want of memory")
@@ -148,6 +150,17 @@ class _Attempt(Generic[Task, Answer]):
             return Failed(str(error))
 
 
+def _main_can_be_imported() -> bool:
+    """Tell whether a worker can load the program that started it: not if that came from a pipe."""
+    file = getattr(sys.modules.get("__main__"), "__file__", None)
+    return file is None or Path(file).exists()
+
+
+def _here(attempt: _Attempt[Task, Answer], tasks: Sequence[Task], board: _Board[Answer]) -> None:
+    for place in board.missing():
+        board.set(place, attempt(tasks[place]))
+
+
 def _in_pools(
     attempt: _Attempt[Task, Answer], tasks: Sequence[Task], workers: int, board: _Board[Answer]
 ) -> None:
@@ -156,26 +169,36 @@ def _in_pools(
         if not missing:
             return
         # A broken pool loses what was in flight; the next one runs that again.
-        with suppress(BrokenProcessPool):
-            _in_pool(attempt, tasks, missing, min(workers, len(missing)), board)
+        with suppress(BrokenProcessPool), _pool(min(workers, len(missing))) as pool:
+            if not _starts(pool):
+                # No worker comes up here (a script without a main guard, say): it is not the task.
+                _here(attempt, tasks, board)
+                return
+            futures = {pool.submit(attempt, tasks[place]): place for place in missing}
+            for future in as_completed(futures):
+                board.set(futures[future], future.result())
 
 
-def _in_pool(
-    attempt: _Attempt[Task, Answer],
-    tasks: Sequence[Task],
-    missing: Sequence[int],
-    workers: int,
-    board: _Board[Answer],
-) -> None:
+@contextmanager
+def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     # Not `fork`: the caller may have threads (a dashboard does), and they do not survive it.
     method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-    context = multiprocessing.get_context(method)
-    pool = ProcessPoolExecutor(workers, mp_context=context)
-    futures: dict[Future[Answer | Failed], int] = {}
+    pool = ProcessPoolExecutor(
+        workers,
+        mp_context=multiprocessing.get_context(method),
+        # Ctrl-C reaches every process of a terminal; this one alone decides what it means.
+        initializer=signal.signal,
+        initargs=(signal.SIGINT, signal.SIG_IGN),
+    )
     try:
-        for place in missing:
-            futures[pool.submit(attempt, tasks[place])] = place
-        for future in as_completed(futures):
-            board.set(futures[future], future.result())
+        yield pool
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _starts(pool: ProcessPoolExecutor) -> bool:
+    try:
+        pool.submit(abs, 0).result()
+    except BrokenProcessPool:
+        return False
+    return True

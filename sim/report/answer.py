@@ -74,16 +74,32 @@ def _money(outcome: Outcome) -> str:
 
 
 def _served(outcome: Outcome) -> str:
-    metrics = outcome.metrics
-    # What is offered is served; a closed loop offers nothing of its own accord.
-    rate = outcome.scenario.workload.offered_requests_per_s or metrics.throughput.requests_per_s
-    served = "" if rate is None else f" {number(rate, 2)} requests/s"
     start = _subject(outcome, ("serves", "serve"))
-    sentence = f"{start}{served} of {outcome.scenario.name}{_money(outcome)}"
-    parts = [text for text in (_attainment(outcome), _first_token(outcome)) if text]
+    sentence = f"{start}{_rate(outcome)} of {outcome.scenario.name}{_money(outcome)}"
+    texts = (_refused(outcome), _attainment(outcome), _first_token(outcome))
+    parts = [text for text in texts if text]
     if outcome.usage is not None:
         parts.append(f"bound by {bound_label(outcome.usage.bound)}")
     return f"{sentence}: {'; '.join(parts)}."
+
+
+def _rate(outcome: Outcome) -> str:
+    """Return the rate that is asked, which is served unless requests are refused."""
+    reached = outcome.metrics.throughput.requests_per_s
+    # A closed loop asks for nothing of its own accord.
+    asked = outcome.scenario.workload.offered_requests_per_s or reached
+    if asked is None:
+        return ""
+    if _refused(outcome) and reached is not None:
+        return f" {number(reached, 2)} of {number(asked, 2)} requests/s"
+    return f" {number(asked, 2)} requests/s"
+
+
+def _refused(outcome: Outcome) -> str | None:
+    counts = outcome.metrics.requests
+    lost = {"rejected": counts.rejected, "unfinished": counts.unfinished}
+    parts = [f"{count(number_of)} {name}" for name, number_of in lost.items() if number_of]
+    return f"{' and '.join(parts)} of {count(counts.offered)} requests" if parts else None
 
 
 def _attainment(outcome: Outcome) -> str | None:

@@ -7,6 +7,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,17 @@ ROOT = Path(__file__).parents[2]
 LONGEST_START_S = 60.0
 
 
+@dataclass(frozen=True)
+class Dashboard:
+    """A dashboard that was started for these tests, and ends with them."""
+
+    url: str
+    log: Path
+
+
 @pytest.fixture(scope="session")
-def dashboard_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Address of a dashboard that was started for these tests, and ends with them."""
+def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
+    """Start it from a folder that is not ours, as a user may."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -26,14 +35,24 @@ def dashboard_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     script = ROOT / "app" / "dashboard" / "app.py"
     command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
     with log.open("w") as out:
-        process = subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(command, cwd=log.parent, stdout=out, stderr=subprocess.STDOUT)
         try:
             url = f"http://127.0.0.1:{port}"
             wait_until_healthy(url, process, log)
-            yield url
+            yield Dashboard(url, log)
         finally:
             process.terminate()
             process.wait(timeout=20)
+
+
+@pytest.fixture(scope="session")
+def dashboard_url(dashboard: Dashboard) -> str:
+    return dashboard.url
+
+
+@pytest.fixture(scope="session")
+def dashboard_log(dashboard: Dashboard) -> Path:
+    return dashboard.log
 
 
 def wait_until_healthy(url: str, process: subprocess.Popen[bytes], log: Path) -> None:

@@ -121,6 +121,12 @@ def test_the_page_neither_errs_nor_scrolls_sideways_nor_phones_anywhere(
     assert len(picture) > 10_000
 
 
+def test_the_dashboard_listens_on_this_machine_only(dashboard_log: Path) -> None:
+    said = dashboard_log.read_text(encoding="utf-8")
+    assert "http://127.0.0.1:" in said
+    assert "Network URL" not in said
+
+
 def test_charts_are_drawn_for_a_light_and_for_a_dark_page(
     first_visit: Visit, phone_at_night: Visit
 ) -> None:

@@ -138,9 +138,8 @@ class Server:
         )
 
     def pass_s(self) -> float:
-        decoding = [
-            (job, phase) for job in self.batch if job.decoding if (phase := job.where()[0])
-        ]
+        active = [(job, job.where()[0]) for job in self.batch if job.decoding]
+        decoding = [(job, phase) for job, phase in active if phase]
         prompts = [(job.chunk, job.computed) for job in self.batch if job.chunk]
         read = sum(job.kv() + phase.read_extra for job, phase in decoding)
         load = PassLoad(
@@ -156,8 +155,8 @@ class Server:
         )
         seconds, draft = self.cost.pass_s(load), self.strategy.draft_work
         if draft is not None:  # one position a sequence over the same KV; prompts go along once
-            count = len(decoding)
-            drafting = load._replace(positions=count, logit_positions=count, pairs=read)
+            n = len(decoding)
+            drafting = load._replace(positions=n, logit_positions=n, pairs=read)
             seconds += draft.share * self.cost.pass_s(drafting)
             if decoding:
                 alone = PassLoad(*drafting[:5])
@@ -179,9 +178,9 @@ class Server:
                     job.step(now)
                 job.decoding = True
         complete = [job for job in self.batch if job.decoding and job.where()[0] is None]
-        self.batch = [job for job in self.batch if job not in complete]
         for job in complete:
             job.last_token_s = now
+            self.batch.remove(job)
         return complete
 
 
@@ -231,8 +230,7 @@ def serve(
                 source.answered(job, now)
             else:
                 servers[row % len(servers)].queue.append(job)
-        if len(jobs) == len(traffic):
-            source.ready.clear()
+        source.ready = source.ready if len(jobs) < len(traffic) else []
         for server in servers:
             if server.ends_s == inf and server.queue:
                 server.begin(now)

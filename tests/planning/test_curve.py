@@ -104,6 +104,26 @@ def test_tokens_per_usd_are_read_off_like_tokens_per_gpu() -> None:
     assert best(point(10, 900)).per_usd_at(10) is None
 
 
+@given(st.lists(st.floats(5, 100), min_size=1, max_size=9, unique=True))
+def test_every_point_of_one_falling_curve_is_on_it(speeds: list[float]) -> None:
+    points = [point(x, power_law(x)) for x in speeds]
+    assert all(best(*points).holds(one) for one in points)
+
+
+def test_a_better_width_makes_the_slowest_speed_that_of_the_highest_throughput() -> None:
+    found = best(point(10, 600), point(30, 300), point(20, 700, tensor_parallel=4))
+    assert found.slowest == 20
+    assert found.at(5) == 700
+
+
+def test_only_points_that_no_configuration_beats_are_on_the_best_curve() -> None:
+    beaten, ahead = point(10, 600), point(20, 700, tensor_parallel=4)
+    found = best(beaten, point(30, 300), ahead)
+    assert found.holds(ahead)
+    assert not found.holds(beaten)
+    assert not found.holds(point(1000, 1, status="misses target"))
+
+
 def test_the_drawn_line_passes_through_every_point_and_never_rises() -> None:
     found = best(point(10, 900), point(30, 300), point(20, 500, tensor_parallel=4))
     line = found.line()

@@ -1,6 +1,8 @@
 """Many runs: order, workers that die, and Ctrl-C."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,8 @@ import pytest
 from sim.planning import Failed, Result, SweepInterrupted, run_many
 from sim.planning.sweep import map_tasks, workers_for
 from sim.scenario import Scenario, build_scenario
+
+ROOT = Path(__file__).parents[2]
 
 
 def scenario(users: int, tensor_parallel: int = 1, model: str = "llama-3.1-8b") -> Scenario:
@@ -61,6 +65,31 @@ def test_a_task_that_always_kills_its_worker_fails_in_the_end() -> None:
     results = map_tasks(os._exit, [1], workers=2)
     assert isinstance(results[0], Failed)
     assert "killed" in results[0].problem
+
+
+def test_a_program_from_a_pipe_runs_all_in_one_process() -> None:
+    program = (
+        "from sim.planning.sweep import map_tasks\n"
+        "print(map_tasks(abs, [-1, -2, -3], workers=2))\n"
+    )
+    ran = subprocess.run(
+        [sys.executable], cwd=ROOT, input=program, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == "[1, 2, 3]\n"
+    assert ran.stderr == ""
+
+
+def test_a_script_without_a_main_guard_gets_its_answer_too(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        f"import sys\nsys.path.insert(0, {str(ROOT)!r})\n"
+        "from sim.planning.sweep import map_tasks\n"
+        "print(map_tasks(abs, [-1, -2, -3], workers=2))\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert ran.stdout == "[1, 2, 3]\n"
 
 
 def test_ctrl_c_keeps_what_was_computed() -> None:

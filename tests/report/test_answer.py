@@ -1,5 +1,6 @@
 """The sentence at the top: what it says in each case."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,16 @@ def test_a_missed_attainment_says_what_was_asked() -> None:
     text = answer(outcome(slo={"ttft_ms": 0.001, "attainment": 0.95}))
     assert "0% of requests inside the targets" in text
     assert ", 95.0% asked; " in text
+
+
+def test_rejected_requests_are_no_part_of_what_is_served() -> None:
+    lengths = {"kind": "uniform", "low": 100, "high": 299}
+    workload = {**BASE["workload"], "input_tokens": lengths}  # type: ignore[dict-item]
+    # 13 blocks of 16 hold 208 tokens: prompts up to about 198, half of them, can ever run
+    text = answer(outcome(workload=workload, deployment={"num_gpu_blocks": 13}))
+    assert text.startswith("1 × H100 serves 2.")
+    assert " of 5.0 requests/s of tale: " in text
+    assert re.search(r"tale: 4\d\d rejected of (1,0|9)\d\d requests; ", text)
 
 
 def test_a_closed_loop_says_what_it_reached() -> None:

@@ -9,12 +9,13 @@ from sim.report.figures.frontier_view import (
     WIDTH_PX,
     Scale,
     View,
+    tempting,
     usd_per_gpu_second,
     view_of,
     visible,
 )
 from sim.report.figures.labels import Spot, place_names
-from sim.report.figures.palette import Style, palette, style
+from sim.report.figures.palette import palette, style
 from sim.report.figures.template import Figure, figure
 from sim.report.figures.words import significant
 from sim.report.words import time_ms, usd
@@ -38,10 +39,10 @@ def frontier_figure(
 ) -> Figure:
     """Draw what each strategy can do, through the real configurations that were simulated.
 
-    Solid: the best at each user speed. Dotted: slower users gain nothing more. Open markers miss a
-    target and do not count. `target`: the user speed that is needed, tokens/s. `vertical` "usd"
-    draws USD per million output tokens, cheaper upwards; it needs a price. `customdata` of a
-    marker is its place in `frontier.points`.
+    Solid: the best at each user speed. Dotted: slower users gain nothing more. Open markers would
+    lie above the line but miss a target. `target`: the user speed that is needed, tokens/s.
+    `vertical` "usd" draws USD per million output tokens, cheaper upwards; it needs a price.
+    `customdata` of a marker is its place in `frontier.points`.
     """
     price = usd_per_gpu_second(frontier)
     scale = Scale(price if vertical == "usd" else None)
@@ -55,13 +56,10 @@ def frontier_figure(
         line = frontier.best[item.strategy].line()
         if line:
             _add_line(drawn, line, scale, view, color)
-        mine = [point for point in frontier.points if point.strategy == item.strategy]
-        for counts in (False, True):
-            shown = [p for p in mine if p.counts == counts and visible(p)]
-            _add_markers(drawn, frontier, shown, scale, look=look, counts=counts, dark=dark)
+        _add_markers(drawn, frontier, item.strategy, scale, dark=dark)
     _add_names(drawn, frontier, scale, view, target=target, dark=dark)
     _add_target(drawn, target, dark=dark)
-    if any(visible(point) and not point.counts for point in frontier.points):
+    if any(tempting(point, frontier.best[point.strategy]) for point in frontier.points):
         _explain_open_markers(drawn, dark=dark)
     _set_axes(drawn, view, scale)
     return drawn
@@ -83,29 +81,34 @@ def _add_line(drawn: Figure, line: Sequence[Spot], scale: Scale, view: View, col
 
 
 def _add_markers(
-    drawn: Figure,
-    frontier: Frontier,
-    points: Sequence[Point],
-    scale: Scale,
-    *,
-    look: Style,
-    counts: bool,
-    dark: bool,
+    drawn: Figure, frontier: Frontier, strategy: str, scale: Scale, *, dark: bool
 ) -> None:
-    drawn.add_scatter(
-        x=[point.user_tokens_per_s for point in points],
-        y=[scale.value(point.output_tokens_per_s_per_gpu or 0.0) for point in points],
-        mode="markers",
-        marker={
-            "color": look.color(dark=dark),
-            "symbol": look.symbol if counts else f"{look.symbol}-open",
-            "size": 8 if counts else 7,
-            "opacity": 1.0 if counts else 0.6,
-        },
-        text=[_hover(point, frontier.label(point.strategy)) for point in points],
-        hovertemplate="%{text}<extra></extra>",
-        customdata=[frontier.points.index(point) for point in points],
+    """Mark the points on the line, faintly those below it, and open those that miss a target."""
+    look, best = style(strategy), frontier.best[strategy]
+    mine = [point for point in frontier.points if point.strategy == strategy and visible(point)]
+    on, below = (
+        [point for point in mine if point.counts and best.holds(point) == holds]
+        for holds in (True, False)
     )
+    for points, symbol, size_px, opacity in (
+        (below, look.symbol, 5, 0.35),
+        ([point for point in mine if tempting(point, best)], f"{look.symbol}-open", 7, 0.6),
+        (on, look.symbol, 8, 1.0),
+    ):
+        drawn.add_scatter(
+            x=[point.user_tokens_per_s for point in points],
+            y=[scale.value(point.output_tokens_per_s_per_gpu or 0.0) for point in points],
+            mode="markers",
+            marker={
+                "color": look.color(dark=dark),
+                "symbol": symbol,
+                "size": size_px,
+                "opacity": opacity,
+            },
+            text=[_hover(point, frontier.label(strategy)) for point in points],
+            hovertemplate="%{text}<extra></extra>",
+            customdata=[frontier.points.index(point) for point in points],
+        )
 
 
 def _hover(point: Point, label: str) -> str:

@@ -21,7 +21,7 @@ _PAGE: Final = Template("""<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>$title</title>
 <style>
-body { margin: 0 auto; max-width: 960px; padding: 24px 20px 48px; background: $background;
+body { margin: 0 auto; max-width: 1060px; padding: 24px 20px 48px; background: $background;
   color: $ink; font: 15px/1.5 $font; }
 h1 { font-size: 1.35rem; line-height: 1.3; margin: 0 0 4px; }
 h2 { font-size: 1.02rem; margin: 32px 0 8px; }
@@ -31,9 +31,10 @@ p, li { max-width: 72ch; }
 .wide { overflow-x: auto; margin-bottom: 8px; }
 li { margin-bottom: 4px; }
 table { border-collapse: collapse; font-size: 0.93rem; font-variant-numeric: tabular-nums; }
-th, td { padding: 6px 12px; border-bottom: 1px solid $border; text-align: right; }
+th, td { padding: 6px 10px; border-bottom: 1px solid $border; text-align: right; }
 th { background: $panel; font-weight: 600; vertical-align: bottom; }
 th.text, td.text { text-align: left; }
+thead th { white-space: nowrap; }
 td.best { font-weight: 700; }
 summary { cursor: pointer; margin: 32px 0 8px; font-weight: 600; }
 </style>
@@ -102,7 +103,11 @@ def _legend(frontier: Frontier) -> str:
 def _ladder(frontier: Frontier, *, dark: bool) -> str:
     priced = any(point.output_tokens_per_usd for point in frontier.points)
     several = len({point.tensor_parallel for point in frontier.points}) > 1
-    each = ["tokens/s per GPU", *(["TP"] if several else []), *(["$ per 1M"] if priced else [])]
+    each = [
+        "tokens/s<br>per GPU",
+        *(["TP"] if several else []),
+        *(["USD<br>per 1M"] if priced else []),
+    ]
     groups = "".join(
         f'<th colspan="{len(each) + (item.strategy != frontier.baseline)}" '
         f'style="color:{style(item.strategy).color(dark=dark)}">'
@@ -119,7 +124,7 @@ def _ladder(frontier: Frontier, *, dark: bool) -> str:
     )
     return (
         f'<table><thead><tr><th rowspan="2">tokens/s<br>per user</th>{groups}'
-        f'<th rowspan="2" class="text">most per GPU</th></tr><tr>{heads}</tr></thead>'
+        f'<th rowspan="2" class="text">most<br>per GPU</th></tr><tr>{heads}</tr></thead>'
         f"<tbody>{lines}</tbody></table>"
     )
 

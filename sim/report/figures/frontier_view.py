@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import log10
 from typing import Final
 
-from sim.planning import Frontier, Point
+from sim.planning import Best, Frontier, Point
 from sim.report.figures.labels import Box, Spot
 from sim.units import MEGA
 
@@ -67,6 +67,14 @@ class View:
 def visible(point: Point) -> bool:
     """Tell whether a point has a place in the drawing."""
     return bool(point.user_tokens_per_s and point.output_tokens_per_s_per_gpu)
+
+
+def tempting(point: Point, best: Best) -> bool:
+    """Tell whether a point that does not count would lie above the best curve if it did."""
+    if point.counts or not visible(point):
+        return False
+    there = best.at(point.user_tokens_per_s or 0.0)
+    return there is None or (point.output_tokens_per_s_per_gpu or 0.0) > there
 
 
 def view_of(frontier: Frontier, scale: Scale, target: float | None, height_px: int) -> View | None:

@@ -1,6 +1,6 @@
 """Colours and markers. Colour means strategy; all else is ink, grey and navy.
 
-The same colours stand in `.streamlit/config.toml`; a test keeps the two alike.
+The same colours stand in `app/dashboard/.streamlit/config.toml`; a test keeps the two alike.
 """
 
 from dataclasses import dataclass

@@ -4,10 +4,11 @@ import re
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from sim.planning import Frontier, Point, frontier
+from sim.planning import Frontier, frontier
 from sim.report.figures import frontier_figure, frontier_finding, frontier_html
 from sim.report.figures.palette import FAMILIES
 from sim.scenario import build_scenario
@@ -45,41 +46,40 @@ def swept(max_gap_ms: float | None = None) -> Frontier:
     return frontier(build_scenario(content, where="test", folder=Path()), points=3, requests=50)
 
 
-def shown(points: tuple[Point, ...], strategy: str) -> list[Point]:
-    return [point for point in points if point.strategy == strategy]
+def markers(found: Frontier, symbol: str, *, opaque: bool, dark: bool = False) -> list[Any]:
+    return [
+        trace
+        for trace in frontier_figure(found, dark=dark).data
+        if trace.mode == "markers"
+        and len(trace.x)
+        and trace.marker.symbol == symbol
+        and (trace.marker.opacity == 1) == opaque
+    ]
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_markers_stand_at_the_simulated_points_in_the_strategys_colour(dark: bool) -> None:
-    drawn = frontier_figure(swept(), dark=dark)
-    filled = [
-        trace
-        for trace in drawn.data
-        if trace.mode == "markers" and len(trace.x) and "open" not in trace.marker.symbol
-    ]
+def test_markers_stand_at_the_points_of_the_line_in_the_strategys_colour(dark: bool) -> None:
     families = ("autoregressive", "eagle", "block_diffusion")
-    for trace, item, family in zip(filled, swept().entries, families, strict=True):
-        points = shown(swept().points, item.strategy)
+    for item, family in zip(swept().entries, families, strict=True):
+        look, best = FAMILIES[family], swept().best[item.strategy]
+        (trace,) = markers(swept(), look.symbol, opaque=True, dark=dark)
+        points = [point for point in swept().points if best.holds(point)]
         assert list(trace.x) == [point.user_tokens_per_s for point in points]
         assert list(trace.y) == [point.output_tokens_per_s_per_gpu for point in points]
-        assert trace.marker.color == FAMILIES[family].color(dark=dark)
-        assert trace.marker.symbol == FAMILIES[family].symbol
+        assert trace.marker.color == look.color(dark=dark)
 
 
 def test_a_marker_leads_back_to_its_point() -> None:
-    markers = [trace for trace in frontier_figure(swept()).data if trace.mode == "markers"]
-    places = [place for trace in markers for place in trace.customdata or ()]
-    assert sorted(places) == list(range(len(swept().points)))
+    for trace in frontier_figure(swept()).data:
+        for x, place in zip(trace.x, trace.customdata or (), strict=False):
+            assert swept().points[place].user_tokens_per_s == x
 
 
-def test_points_that_miss_a_target_are_open_and_explained() -> None:
+def test_points_that_would_be_better_but_miss_a_target_are_open_and_explained() -> None:
     drawn = frontier_figure(swept(12.0))
-    missed = sum(not point.counts for point in swept(12.0).points)
-    assert missed > 0
-    open_markers = [
-        trace for trace in drawn.data if trace.mode == "markers" and "open" in trace.marker.symbol
-    ]
-    assert sum(len(trace.x or ()) for trace in open_markers) == missed
+    (trace,) = markers(swept(12.0), "circle-open", opaque=False)
+    best = swept(12.0).best["autoregressive"]
+    assert all(y > (best.at(x) or 0.0) for x, y in zip(trace.x, trace.y, strict=True))
     texts = [note.text for note in drawn.layout.annotations]
     assert "open markers miss a target" in texts
     plain = [note.text for note in frontier_figure(swept()).layout.annotations]

@@ -8,7 +8,7 @@ import pytest
 
 from sim.report.figures.palette import DARK, FAMILIES, LIGHT, Palette, style, translucent
 
-CONFIG = Path(__file__).parents[3] / ".streamlit" / "config.toml"
+CONFIG = Path(__file__).parents[3] / "app" / "dashboard" / ".streamlit" / "config.toml"
 # Token of the figures: key of the theme.
 SHARED = {
     "background": "backgroundColor",
