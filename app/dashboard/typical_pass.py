@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.cost import PassLoad
+from sim.cost import PassLoad, even_load
 from sim.cost.operation import Operation
 from sim.records import FloatArray
 from sim.run import Outcome
@@ -48,7 +48,7 @@ def typical_pass(outcome: Outcome) -> TypicalPass | None:
         pairs=per_pass(leaps.pairs),
         capped=tuple((per_pass(read), per_pass(pairs)) for read, pairs in leaps.capped),
     )
-    one_a_pass = cost.even_load(sequences, context / sequences)
+    one_a_pass = even_load(cost, sequences, context / sequences)
     return TypicalPass(
         operations=cost.operations(load),
         baseline=cost.operations(one_a_pass),

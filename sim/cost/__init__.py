@@ -1,10 +1,12 @@
 """From counted work to seconds: operations, passes, collectives, memory, and the ridge."""
 
-from sim.cost.forward_pass import NO_LIMIT, ForwardPass, PassLoad, Reads
+from sim.cost.attention import NO_LIMIT
+from sim.cost.forward_pass import ForwardPass, PassLoad, Reads
 from sim.cost.kv_shape import KvShape
 from sim.cost.memory import MemoryPlan, plan_memory
 from sim.cost.operation import Bound, Operation
 from sim.cost.ridge import ridge_tokens_per_pass
+from sim.cost.typical import even_load, even_prompt
 from sim.cost.usage import Usage, usage
 
 __all__ = [
@@ -17,6 +19,8 @@ __all__ = [
     "PassLoad",
     "Reads",
     "Usage",
+    "even_load",
+    "even_prompt",
     "plan_memory",
     "ridge_tokens_per_pass",
     "usage",

@@ -8,8 +8,9 @@ from sim.hardware import FittedProfile, GpuProfile
 from sim.model import GroupedQuery, Latent, Model
 from sim.precision import BYTES_PER_WEIGHT, Precision
 
+NO_LIMIT = 1 << 60
 INDEXER_BYTES = 1.0
-"""Engines keep the indexer's keys in FP8 whatever the precision of the cache."""
+"""Engines keep the indexer's keys in FP8 whatever the cache is in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,22 @@ class Rates:
         """Return fixed + max(KV bytes, FLOP), s."""
         memory_s, compute_s = self.token_s * context_tokens, self.pair_s * pairs
         return self.fixed_s + (memory_s if memory_s >= compute_s else compute_s)  # noqa: FURB136  # hot
+
+    def slope(
+        self, read: float, pairs: float, read_growth: float, pairs_growth: float
+    ) -> tuple[float, int]:
+        """Return how much longer each pass is than the one before, and for how many passes.
+
+        The line ends where the kind turns from memory-bound to compute-bound or back.
+        """
+        lead_s = self.token_s * read - self.pair_s * pairs
+        slope, rival = self.token_s * read_growth, self.pair_s * pairs_growth
+        if lead_s < 0.0 or (lead_s == 0.0 and slope < rival):
+            lead_s, slope, rival = -lead_s, rival, slope
+        if rival <= slope:
+            return slope, NO_LIMIT
+        passes = lead_s / (rival - slope)
+        return slope, 1 + int(passes) if passes < NO_LIMIT else NO_LIMIT
 
     def operation(self, context_tokens: float, pairs: float, stage: str) -> Operation:
         """Return the kind as one line of a pass."""

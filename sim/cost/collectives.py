@@ -1,32 +1,29 @@
 """Collectives inside a node: latency, and bytes over the fitted one-way link."""
 
+from sim.cost.roofline import Number
 from sim.hardware.fitted import CollectiveFit
 
 
 def all_reduce_s(
-    tensor_bytes: float, ranks: int, *, fit: CollectiveFit, link_bytes_per_s: float
-) -> float:
+    tensor_bytes: Number, ranks: int, *, fit: CollectiveFit, link_bytes_per_s: float
+) -> Number:
     """Return the time of a ring all-reduce: latency + 2 (n-1)/n bytes / link.
 
     No pass moves less: each rank must send and receive 2 (n-1)/n of the tensor (Patarasuk and
     Yuan 2009).
     """
-    if ranks == 1:
-        return 0.0
     latency_s = fit.fixed_s + fit.per_extra_rank_s * (ranks - 2)
     moved = 2 * (ranks - 1) / ranks * tensor_bytes
     return latency_s + moved / (fit.bandwidth_efficiency * link_bytes_per_s)
 
 
 def exchange_s(
-    tensor_bytes: float, ranks: int, *, fit: CollectiveFit, link_bytes_per_s: float
-) -> float:
+    tensor_bytes: Number, ranks: int, *, fit: CollectiveFit, link_bytes_per_s: float
+) -> Number:
     """Return the time of an all-to-all, all-gather or reduce-scatter.
 
     Each rank sends or receives (n-1)/n of `tensor_bytes`, the whole tensor that passes through it.
     """
-    if ranks == 1:
-        return 0.0
     latency_s = fit.fixed_s + fit.per_extra_rank_s * (ranks - 2)
     moved = (ranks - 1) / ranks * tensor_bytes
     return latency_s + moved / (fit.bandwidth_efficiency * link_bytes_per_s)

@@ -1,91 +1,88 @@
-"""Times of all that depends on the tokens in a pass and not on their context."""
+"""Times of all that depends on the tokens and sequences of a pass and not on their context."""
 
-from dataclasses import dataclass
-
-from sim.cost.collectives import all_reduce_s, exchange_s
 from sim.cost.experts import Routing
 from sim.cost.layers import Layers
 from sim.cost.layout import Layout
 from sim.cost.operation import Operation
-from sim.cost.roofline import smooth_roofline_s
-from sim.cost.work import ACTIVATION_BYTES, Gemm
-from sim.hardware import FittedProfile, GemmFit, GpuProfile
+from sim.cost.plain import Plain
+from sim.cost.work import ACTIVATION_BYTES
+from sim.hardware import FittedProfile, GpuProfile
 from sim.model import Experts, Model, Recurrent
-from sim.precision import Precision
 
 STATE_BYTES = 4.0
 """Engines keep recurrent states in fp32 (mamba_ssm, flash-linear-attention)."""
+_MOST_REMEMBERED = 1 << 18
+_BLOCK = 256
 
 
-@dataclass(frozen=True, slots=True)
 class Dense:
-    """Operations of one rank as functions of the tokens in the pass."""
+    """One rank's layers without attention, and the LM head; pure, the tables only remember."""
 
-    model: Model
-    gpu: GpuProfile
-    fitted: FittedProfile
-    layout: Layout
-    layers: Layers
-    expert_skew: float
+    def __init__(
+        self,
+        model: Model,
+        gpu: GpuProfile,
+        fitted: FittedProfile,
+        layout: Layout,
+        layers: Layers,
+        *,
+        expert_skew: float,
+    ) -> None:
+        self.model, self.gpu, self.fitted = model, gpu, fitted
+        self.layout, self.layers, self.expert_skew = layout, layers, expert_skew
+        self.plain = Plain(model, gpu, fitted, layout, layers)
+        self._tables: dict[int, list[float]] = {}
+        self._logits: dict[float, float] = {}
+
+    def seconds(self, tokens: int, logit_positions: float, sequences: int) -> float:
+        """Return the time of one lane of `tokens` tokens of `sequences`, with its logits, s."""
+        if not tokens:
+            return self.logits_s(logit_positions)
+        block, place = divmod(tokens, _BLOCK)
+        table = self._tables.get(block)
+        if table is None:
+            first = max(1, block * _BLOCK)
+            rest = self.plain.table(first, (block + 1) * _BLOCK)
+            table = self._tables[block] = [0.0] * (_BLOCK - len(rest)) + rest
+        others = sum(o.total_s for o in self._irregular(tokens, sequences))
+        return table[place] + others + self.logits_s(logit_positions)
+
+    def logits_s(self, positions: float) -> float:
+        """Return the time of the LM head over `positions`, s."""
+        known = self._logits.get(positions)
+        if known is None:
+            known = sum(operation.total_s for operation in self.logits(positions))
+            if len(self._logits) < _MOST_REMEMBERED:  # fractional positions hardly repeat
+                self._logits[positions] = known
+        return known
 
     def operations(self, tokens: int, sequences: int) -> list[Operation]:
         """Return the layers without attention for one lane of `tokens` tokens of `sequences`."""
         if not tokens:
             return []
-        operations = [self.gemm(gemm, tokens, count) for gemm, count in self.layers.gemms]
-        operations += [self._experts(mlp, tokens, count) for mlp, count in self.layers.experts]
-        operations += [
-            self._recurrence(mixer, tokens, sequences, count)
-            for mixer, count in self.layers.recurrent
-        ]
-        operations += [self._small(width, tokens, count) for width, count in self.layers.small]
-        return operations + self._collectives(tokens)
+        regular = [timed.operation() for timed in self.plain.timed(float(tokens))]
+        return regular + self._irregular(tokens, sequences)
 
     def logits(self, positions: float) -> list[Operation]:
         """Return the LM head, in 16 bits."""
-        return [self.gemm(self.layers.head, positions, 1)] if positions else []
+        if not positions:
+            return []
+        return [self.plain.gemm(self.layers.head, positions, 1).operation()]
 
-    def fit(self, precision: Precision) -> GemmFit:
-        """Return the fitted losses of the format that a product runs in."""
-        return self.fitted.gemm[precision]
-
-    def _peak(self, precision: Precision) -> float:
-        return self.gpu.peak_flop_per_s(precision) or 0.0
-
-    def _rates(self, precision: Precision) -> tuple[float, float]:
-        fit = self.fit(precision)
-        return (
-            fit.flop_efficiency * self._peak(precision),
-            fit.bandwidth_efficiency * self.gpu.memory_bandwidth_bytes_per_s.value,
-        )
-
-    def gemm(self, gemm: Gemm, tokens: float, count: int) -> Operation:
-        """Return a matrix product by the smooth roofline."""
-        work, fit = gemm.work(tokens), self.fit(gemm.format.computed)
-        flop_per_s, bytes_per_s = self._rates(gemm.format.computed)
-        return Operation(
-            gemm.name,
-            count,
-            smooth_roofline_s(
-                flop=work.flop,
-                bytes_moved=work.bytes_moved,
-                flop_per_s=flop_per_s,
-                bytes_per_s=bytes_per_s,
-                fixed_s=fit.fixed_s,
-                p=fit.p,
-            ),
-            flop=work.flop,
-            bytes_moved=work.bytes_moved,
-            fixed_s=fit.fixed_s,
-            memory_s=work.bytes_moved / bytes_per_s,
-            compute_s=work.flop / flop_per_s,
-            peak_flop_per_s=self._peak(gemm.format.computed),
-        )
+    def _irregular(self, tokens: int, sequences: int) -> list[Operation]:
+        """Experts and recurrent states: what is no plain function of the tokens."""
+        if not self.layers.experts and not self.layers.recurrent:
+            return []
+        experts = [self._experts(mlp, tokens, count) for mlp, count in self.layers.experts]
+        return experts + [
+            self._recurrence(mixer, tokens, sequences, count)
+            for mixer, count in self.layers.recurrent
+        ]
 
     def _experts(self, mlp: Experts, tokens: int, count: int) -> Operation:
         """Grouped products of the routed experts on the rank that is last.
 
-        Its experts hit are read once; its FLOP are those of its share of the choices.
+        The experts it hits are read once; its FLOP are those of its share of the choices.
         """
         layout, stored = self.layout, self.layers.expert_format
         fit = self.fitted.experts[stored.stored]
@@ -96,8 +93,7 @@ class Dense:
         width = mlp.latent_size or self.model.hidden_size
         moved = routing.busiest_hits(seen) * one * stored.weight_bytes
         moved += choices * width * (stored.input_bytes + ACTIVATION_BYTES)
-        flop = 2.0 * choices * one
-        peak = self._peak(stored.computed)
+        flop, peak = 2.0 * choices * one, self.plain.peak(stored.computed)
         bandwidth = self.gpu.memory_bandwidth_bytes_per_s.value
         memory_s = moved / (fit.bandwidth_efficiency * bandwidth)
         compute_s = flop / (fit.flop_efficiency * peak)
@@ -117,10 +113,10 @@ class Dense:
         """Read and write the state of each sequence, and update it with each token."""
         ranks, fit = self.layout.tensor, self.fitted.recurrent
         moved = 2.0 * STATE_BYTES * mixer.sequence_elements * sequences / ranks
-        flop = mixer.flop_per_token * tokens / ranks
+        flop, peak = mixer.flop_per_token * tokens / ranks, self.plain.peak("bf16")
         bandwidth = self.gpu.memory_bandwidth_bytes_per_s.value
         memory_s = moved / (fit.bandwidth_efficiency * bandwidth)
-        compute_s = flop / (fit.flop_efficiency * self._peak("bf16"))
+        compute_s = flop / (fit.flop_efficiency * peak)
         return Operation(
             "recurrent state",
             count,
@@ -130,51 +126,5 @@ class Dense:
             fixed_s=fit.fixed_s,
             memory_s=memory_s,
             compute_s=compute_s,
-            peak_flop_per_s=self._peak("bf16"),
+            peak_flop_per_s=peak,
         )
-
-    def _small(self, width: float, tokens: int, count: int) -> Operation:
-        """Norms, rotary embedding, activation: the overhead, or the bytes if longer.
-
-        Two fused residual norms read 2 and write 2 tensors of the hidden size each; the gated
-        activation reads two and writes one tensor of the MLP's width.
-        """
-        moved = ACTIVATION_BYTES * (8 * self.model.hidden_size + 3 * width) * tokens
-        memory_s = moved / self._rates("bf16")[1]
-        overhead_s = self.fitted.layer_overhead_s
-        return Operation(
-            "small kernels",
-            count,
-            max(overhead_s, memory_s),
-            bytes_moved=moved,
-            fixed_s=overhead_s,
-            memory_s=memory_s,
-        )
-
-    def _collectives(self, tokens: int) -> list[Operation]:
-        """Sums over tensor-parallel ranks, exchange with the experts, hand-over between stages."""
-        layout, fitted, link = self.layout, self.fitted, self.gpu.link_one_way_bytes_per_s.value
-        tensor = tokens * self.model.hidden_size * ACTIVATION_BYTES
-        found: list[Operation] = []
-
-        def add(name: str, count: int, seconds: float, moved: float) -> None:
-            if count and seconds:
-                found.append(Operation(name, count, seconds, bytes_moved=moved, kind="collective"))
-
-        alone = layout.attention_data == 1
-        count = self.layers.reduced + (self.layers.expert_layers if alone else 0)
-        seconds = all_reduce_s(tensor, layout.tensor, fit=fitted.all_reduce, link_bytes_per_s=link)
-        add("all-reduce", count, seconds, tensor)
-        if not alone:
-            gpus = layout.stage_gpus
-            for mlp, count in self.layers.experts:
-                copies = min(mlp.active, layout.expert) if layout.expert > 1 else gpus
-                moved = tensor * copies / layout.tensor
-                fit = fitted.all_to_all if layout.expert > 1 else fitted.all_gather
-                seconds = exchange_s(moved, gpus, fit=fit, link_bytes_per_s=link)
-                add("exchange with the experts", 2 * count, seconds, moved)
-        if layout.pipeline > 1:
-            fit = fitted.point_to_point
-            seconds = fit.fixed_s + tensor / (fit.bandwidth_efficiency * link)
-            add("hand-over between stages", layout.pipeline - 1, seconds, tensor)
-        return found

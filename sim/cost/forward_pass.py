@@ -1,9 +1,8 @@
 """The time of one pass of the served model over one batch."""
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
-from sim.cost.attention import Rates, decode_rates, prefill_rates
+from sim.cost.attention import NO_LIMIT, Rates, decode_rates, prefill_rates
 from sim.cost.dense import Dense
 from sim.cost.layers import layers_of
 from sim.cost.layout import Layout
@@ -13,7 +12,6 @@ from sim.hardware import EngineProfile, FittedProfile, GpuProfile
 from sim.model import Model
 from sim.precision import Precision
 
-NO_LIMIT = 1 << 60
 _MOST_REMEMBERED = 1 << 18
 Reads = tuple[tuple[float, float], ...]
 """(KV tokens read, pairs) in the layers of each reach."""
@@ -59,7 +57,9 @@ class ForwardPass:
         self.model, self.gpu, self.fitted, self.engine = model, gpu, fitted, engine
         self.deployment, self.layout = deployment, Layout.of(deployment)
         self.layers = layers_of(model, gpu, deployment)
-        self.dense = Dense(model, gpu, fitted, self.layout, self.layers, deployment.expert_skew)
+        self.dense = Dense(
+            *(model, gpu, fitted, self.layout, self.layers), expert_skew=deployment.expert_skew
+        )
         kinds, kv = self.layers.attention, deployment.kv_precision
         self.reaches = tuple(sorted({kind.reach for kind in kinds if kind.reach is not None}))
         """Distances beyond which some layers do not look back, tokens."""
@@ -68,6 +68,9 @@ class ForwardPass:
         self._decode = [(self._index(rates), rates) for rates in self.decode_rates]
         self._prefill = [(self._index(rates), rates) for rates in self.prefill_rates]
         self._lanes, self._stateful = self.layout.lanes, bool(self.layers.recurrent)
+        simple = len(kinds) == 1 and not self.reaches and self._lanes == 1
+        self._only = self.decode_rates[0] if simple else None
+        """The one kind of attention of a model that needs no sorting out."""
         self.host_pass_s = engine.host_s_per_pass
         self.host_sequence_s = engine.host_s_per_sequence
         self._by_size: dict[tuple[int, float, int], float] = {}
@@ -127,7 +130,9 @@ class ForwardPass:
         key = (tokens, logits, count if self._stateful else 0)
         known = self._by_size.get(key)
         total += self._remember(key) if known is None else known
-        if sequences:
+        if sequences and self._only is not None:
+            total += self._only.seconds(context_tokens, pairs)
+        elif sequences:
             for index, rates in self._decode:
                 if index < 0:
                     total += rates.seconds(context_tokens * decode, pairs * decode)
@@ -161,71 +166,23 @@ class ForwardPass:
         return tokens, logits / lanes, decode, prefill
 
     def slope(
-        self, growths: Iterable[tuple[float, float, float, float]], sequences: int
+        self, growths: tuple[tuple[float, float, float, float], ...], sequences: int
     ) -> tuple[float, int]:
         """Return how much longer each decode pass is than the one before, and for how many.
 
-        `growths` holds, first for layers that look back all the way, then for each reach: KV tokens
-        read, pairs, and by how much both grow. The line ends where attention of one kind turns from
-        memory-bound to compute-bound or back.
+        `growths` holds, first for layers that look back all the way, then for each reach: KV
+        tokens read, pairs, and by how much both grow. The line ends where attention of one kind
+        turns from memory-bound to compute-bound or back.
         """
+        if self._only is not None:
+            return self._only.slope(*growths[0])
         share = 1.0 / min(self._lanes, sequences) if self._lanes > 1 else 1.0
-        grown = tuple(growths)
         total, limit = 0.0, NO_LIMIT
         for index, rates in self._decode:
-            read, pairs, read_growth, pairs_growth = grown[index + 1]
-            lead_s = rates.token_s * read - rates.pair_s * pairs
-            slope, rival = rates.token_s * read_growth, rates.pair_s * pairs_growth
-            if lead_s < 0.0 or (lead_s == 0.0 and slope < rival):
-                lead_s, slope, rival = -lead_s, rival, slope
+            slope, most = rates.slope(*growths[index + 1])
             total += slope
-            if rival > slope:
-                limit = min(limit, _passes_before(lead_s, rival - slope))
+            limit = min(limit, most)
         return total * share, limit
-
-    def even_load(
-        self,
-        sequences: int,
-        context_tokens: float,
-        queries: int = 1,
-        *,
-        logit_positions: float | None = None,
-        pairs: float | None = None,
-    ) -> PassLoad:
-        """Return a decode pass of like sequences that each read `context_tokens` of KV.
-
-        Per sequence: `queries` positions, `logit_positions` of them with logits (all if None), and
-        `pairs` of query and key (every query sees the whole context if None).
-        """
-        made = queries * context_tokens if pairs is None else pairs
-        capped = tuple(
-            (
-                sequences * min(context_tokens, reach + queries - 1.0),
-                sequences * min(made, float(queries * reach)),
-            )
-            for reach in self.reaches
-        )
-        return PassLoad(
-            sequences,
-            sequences * queries,
-            sequences * (queries if logit_positions is None else logit_positions),
-            sequences * context_tokens,
-            sequences * made,
-            capped=capped,
-        )
-
-    def even_prompt(self, tokens: int) -> PassLoad:
-        """Return the pass that computes one prompt of `tokens` whole."""
-
-        def within(reach: int) -> tuple[float, float]:
-            growing = min(tokens, reach)
-            pairs = growing * (growing + 1) / 2 + (tokens - growing) * reach
-            return float(tokens), pairs
-
-        return PassLoad(
-            *(0, 0, 0.0, 0.0, 0.0, 1, tokens, *within(tokens)),
-            prefill_capped=tuple(map(within, self.reaches)),
-        )
 
     def operations(self, load: PassLoad) -> tuple[Operation, ...]:
         """Return the pass operation by operation; their seconds add up to `pass_s`."""
@@ -258,15 +215,7 @@ class ForwardPass:
 
     def _remember(self, key: tuple[int, float, int]) -> float:
         """Return the time of all that depends only on the size of the pass, s."""
-        tokens, logits, sequences = key
-        operations = self.dense.operations(tokens, sequences) + self.dense.logits(logits)
-        known = sum(operation.total_s for operation in operations)
+        known = self.dense.seconds(*key)
         if len(self._by_size) < _MOST_REMEMBERED:  # fractional positions hardly repeat
             self._by_size[key] = known
         return known
-
-
-def _passes_before(lead_s: float, closing_s: float) -> int:
-    """Return how many passes start before a lead that shrinks by `closing_s` is used up."""
-    passes = lead_s / closing_s
-    return 1 + int(passes) if passes < NO_LIMIT else NO_LIMIT

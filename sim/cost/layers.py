@@ -25,7 +25,7 @@ class Layers:
     attention: tuple[Attention, ...]
     head: Gemm
     reduced: int
-    """Tensors that the tensor-parallel ranks add up: one a mixer, one a dense MLP, the embedding."""
+    """Tensors that the ranks add up: one a mixer, one a dense MLP, the embedding."""
     expert_layers: int
 
 

@@ -1,6 +1,7 @@
 """Where a pass turns from memory-bound to compute-bound."""
 
 from sim.cost.forward_pass import ForwardPass
+from sim.cost.typical import even_load
 
 _MOST_TOKENS = 1 << 20
 
@@ -15,7 +16,7 @@ def ridge_tokens_per_pass(
     """
 
     def compute_bound(sequences: int) -> bool:
-        operations = cost.operations(cost.even_load(sequences, context_tokens, queries))
+        operations = cost.operations(even_load(cost, sequences, context_tokens, queries))
         compute_s = sum(operation.count * operation.compute_s for operation in operations)
         memory_s = sum(operation.count * operation.memory_s for operation in operations)
         return compute_s > memory_s

@@ -1,26 +1,34 @@
 """Time later: counts to seconds with the fitted losses of a profile."""
 
+from typing import TypeVar
+
+import numpy as np
+
+from sim.records import FloatArray
+
+Number = TypeVar("Number", float, FloatArray)
+
 
 def smooth_roofline_s(
     *,
-    flop: float,
-    bytes_moved: float,
+    flop: Number,
+    bytes_moved: Number,
     flop_per_s: float,
     bytes_per_s: float,
     fixed_s: float,
     p: float,
-) -> float:
+) -> Number:
     """Return `fixed + ((F/P)^p + (B/BW)^p)^(1/p)`: a roofline whose corner is rounded by `p`.
 
-    `p` to infinity is the hard roofline, max(F/P, B/BW) (Williams et al. 2009).
+    `p` to infinity is the hard roofline, max(F/P, B/BW) (Williams et al. 2009). Works on single
+    figures and on arrays; something must be done: F or B above 0.
 
     >>> rates = {"flop_per_s": 1e12, "bytes_per_s": 1e9}
-    >>> smooth_roofline_s(flop=3e12, bytes_moved=4e9, **rates, fixed_s=1.0, p=2.0)
+    >>> float(smooth_roofline_s(flop=3e12, bytes_moved=4e9, **rates, fixed_s=1.0, p=2.0))
     6.0
     """
     compute_s, memory_s = flop / flop_per_s, bytes_moved / bytes_per_s
-    longer = max(compute_s, memory_s)
-    if longer == 0.0:
-        return fixed_s
-    shorter = min(compute_s, memory_s)
-    return float(fixed_s + longer * (1.0 + (shorter / longer) ** p) ** (1.0 / p))
+    longer = np.maximum(compute_s, memory_s)
+    shorter = np.minimum(compute_s, memory_s)
+    seconds: Number = fixed_s + longer * (1.0 + (shorter / longer) ** p) ** (1.0 / p)
+    return seconds

@@ -1,9 +1,11 @@
 """Count first: FLOP and bytes of the matrix products of a layer, exactly, on one rank."""
 
 from dataclasses import dataclass
+from typing import Generic
 
 from sim.cost.formats import StoredAs
 from sim.cost.layout import Layout
+from sim.cost.roofline import Number
 from sim.model import DenseMlp, Experts, GroupedQuery, Latent, Mlp, Model, Recurrent
 from sim.model.mixers import Mixer
 from sim.model.weight_format import Part
@@ -14,16 +16,16 @@ PLAIN = StoredAs("bf16", "bf16")
 """Router, LM head and whatever else checkpoints do not quantise."""
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What one operation does on one GPU."""
+@dataclass(frozen=True)
+class Work(Generic[Number]):
+    """What one operation does on one GPU, at one number of tokens or at many."""
 
-    flop: float
+    flop: Number
     weight_bytes: float
-    activation_bytes: float
+    activation_bytes: Number
 
     @property
-    def bytes_moved(self) -> float:
+    def bytes_moved(self) -> Number:
         """Bytes to and from GPU memory."""
         return self.weight_bytes + self.activation_bytes
 
@@ -42,7 +44,7 @@ class Gemm:
         """Elements of the weight matrix."""
         return self.inner * self.outer
 
-    def work(self, tokens: float) -> Work:
+    def work(self, tokens: Number) -> Work[Number]:
         """FLOP = 2 M N K; weights read once, inputs read and outputs written once."""
         moved = self.inner * self.format.input_bytes + self.outer * ACTIVATION_BYTES
         return Work(
@@ -142,13 +144,3 @@ def _gated(mlp: tuple[str, int, bool], hidden: int, ranks: int, stored: StoredAs
 def head_gemm(model: Model, layout: Layout) -> Gemm:
     """Return the LM head, per rank; checkpoints keep it in 16 bits."""
     return Gemm("lm head", model.hidden_size, model.vocab_size / layout.tensor, PLAIN)
-
-
-def small_kernel_bytes(model: Model, mlp: Mlp | None, layout: Layout, tokens: float) -> float:
-    """Bytes of norms, rotary embedding and activation of one layer, between the GEMMs.
-
-    Two fused residual norms read 2 and write 2 tensors of the hidden size each; the gated
-    activation reads two and writes one tensor of the intermediate size. Experts keep their own.
-    """
-    width = mlp.intermediate_size / layout.tensor if isinstance(mlp, DenseMlp) else 0.0
-    return ACTIVATION_BYTES * (8 * model.hidden_size + 3 * width) * tokens

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence as Collection
 
-from sim.cost import ForwardPass, PassLoad, Reads
+from sim.cost import ForwardPass, Reads
 from sim.decoding import DraftWork
 from sim.engine.batch import DecodeBatch
 from sim.engine.reach import prompt_reads
@@ -79,16 +79,18 @@ class Pricer:
         leap.prefill_pairs = leap.prefill_s = 0.0
         leap.prefill_capped = self._no_reads
         capped = batch.capped() if batch.reaches else ()
+        pairs = batch.pairs
         leap.first_s = cost.seconds(
-            count, batch.positions, batch.logit_positions, read, batch.pairs, capped=capped
+            count, batch.positions, batch.logit_positions, read, pairs, capped=capped
         )
-        leap.slope_s, leap.limit = cost.slope(batch.growths(), count)
+        growths = batch.growths()
+        leap.slope_s, leap.limit = cost.slope(growths, count)
         draft = self.draft
         if draft is not None:
             factor = draft.share * draft.passes_per_round
             own = tuple((read, read) for read, _ in capped)
             leap.draft_s = factor * cost.seconds(count, count, count, read, read, capped=own)
-            slope_s, limit = cost.slope(_one_query_each(batch.growths()), count)
+            slope_s, limit = cost.slope(_one_query_each(growths), count)
             leap.draft_slope_s = factor * slope_s
             leap.limit = min(leap.limit, limit)
             leap.first_s += leap.draft_s
@@ -111,26 +113,31 @@ class Pricer:
         leap.prefill_sequences, leap.prefill_tokens = sequences, tokens
         leap.prefill_context, leap.prefill_pairs = context, pairs
         leap.slope_s, leap.limit, leap.draft_slope_s = 0.0, 1, 0.0
-        leap.prefill_capped = self._prompt_reads(prefilling)
-        prompt = PassLoad(
-            *(0, 0, 0.0, 0.0, 0.0, sequences, tokens, context, pairs),
-            self._no_reads,
-            leap.prefill_capped,
-        )
-        count = len(batch.members)
-        pass_s = prompt_s = self.cost.seconds(*prompt)
-        decode_s, capped, read = 0.0, self._no_reads, batch.read
+        cost, count, read = self.cost, len(batch.members), batch.read
+        prompt_capped = self._prompt_reads(prefilling) if cost.reaches else ()
+        leap.prefill_capped = prompt_capped
+        prompt = (sequences, tokens, context, pairs)
+        none = self._no_reads
+        pass_s = prompt_s = cost.seconds(0, 0, 0.0, 0.0, 0.0, *prompt, none, prompt_capped)
+        decode_s, capped = 0.0, none
         if count:
-            capped = batch.capped()
+            capped = batch.capped() if batch.reaches else ()
             decode = (count, batch.positions, batch.logit_positions, read, batch.pairs)
-            decode_s = self.cost.seconds(*decode, capped=capped)
-            pass_s = self.cost.seconds(*decode, *prompt[5:9], capped, leap.prefill_capped)
-        if self.draft is not None:
-            no_prompt = PassLoad(0, 0, 0.0, 0.0, 0.0, prefill_capped=self._no_reads)
-            prompt_s += self._draft_s(self.draft, 0, 0.0, self._no_reads, prompt)
-            decode_s += self._draft_s(self.draft, count, read, capped, no_prompt)
-            leap.draft_s = self._draft_s(self.draft, count, read, capped, prompt)
+            decode_s = cost.seconds(*decode, capped=capped)
+            pass_s = cost.seconds(*decode, *prompt, capped, prompt_capped)
+        draft = self.draft
+        if draft is not None:  # its first pass takes the prompts along, the others only decode
+            alone_s, together_s = 0.0, prompt_s
+            if count:
+                own = (count, count, count, read, read)
+                own_capped = tuple((tokens, tokens) for tokens, _ in capped)
+                alone_s = cost.seconds(*own, capped=own_capped)
+                together_s = cost.seconds(*own, *prompt, own_capped, prompt_capped)
+            more = draft.passes_per_round - 1
+            leap.draft_s = draft.share * (together_s + more * alone_s)
             pass_s += leap.draft_s
+            prompt_s += draft.share * prompt_s
+            decode_s += draft.share * draft.passes_per_round * alone_s
         leap.first_s = pass_s
         leap.prefill_s = pass_s * prompt_s / (prompt_s + decode_s)
 
@@ -141,23 +148,6 @@ class Pricer:
             one = [prompt_reads(tokens, s.chunk, s.computed) for s in prefilling if s.chunk]
             reads.append((sum(read for read, _ in one), sum(pairs for _, pairs in one)))
         return tuple(reads)
-
-    def _draft_s(
-        self, draft: DraftWork, count: int, read: float, capped: Reads, prompt: PassLoad
-    ) -> float:
-        """Drafter passes of one pass: the first takes the prompts along, the others decode.
-
-        A drafter pass has one query position a sequence, over the same KV.
-        """
-        if not count and not prompt.prefill_sequences:
-            return 0.0
-        own = tuple((tokens, tokens) for tokens, _ in capped)
-        decode = (count, count, count, read, read)
-        total = self.cost.seconds(*decode, *prompt[5:9], own, prompt.prefill_capped)
-        if count and draft.passes_per_round > 1:
-            alone_s = self.cost.seconds(*decode, capped=own)
-            total += (draft.passes_per_round - 1) * alone_s
-        return draft.share * total
 
 
 def _one_query_each(

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
-from sim.cost import Operation, PassLoad, ridge_tokens_per_pass
+from sim.cost import Operation, even_load, even_prompt, ridge_tokens_per_pass
 from sim.report.table import Table, columns
 from sim.report.words import NOTHING, count, number, percent
 from sim.run import Outcome, run
@@ -91,7 +91,8 @@ def decode_pass(scenario: Scenario, serving: Serving, batch: Batch) -> PassBreak
     strategy = scenario.decoding
     phase = strategy.plan(1, 1000, strategy_passes(scenario, 1000)).phases[-1]
     sequences, context = batch.sequences, batch.context_tokens
-    load = serving.cost.even_load(
+    load = even_load(
+        serving.cost,
         sequences,
         context,
         phase.positions,
@@ -102,7 +103,7 @@ def decode_pass(scenario: Scenario, serving: Serving, batch: Batch) -> PassBreak
     draft = strategy.draft_work
     draft_s = 0.0
     if draft is not None:
-        own = serving.cost.even_load(sequences, context)
+        own = even_load(serving.cost, sequences, context)
         draft_s = draft.passes_per_round * draft.share * serving.cost.pass_s(own)
     title = f"One pass that decodes {count(sequences)} sequences of {count(context)} tokens"
     return PassBreakdown(title, load.positions, serving.cost.operations(load), draft_s)
@@ -115,7 +116,7 @@ def strategy_passes(scenario: Scenario, output_tokens: int) -> int:
 
 def prefill_pass(serving: Serving, tokens: int) -> PassBreakdown:
     """Return the pass that computes one whole prompt, alone."""
-    load = serving.cost.even_prompt(tokens)
+    load = even_prompt(serving.cost, tokens)
     title = f"The prefill of one prompt of {count(tokens)} tokens"
     return PassBreakdown(title, tokens, serving.cost.operations(load), 0.0)
 

@@ -1,0 +1,155 @@
+"""Times of what depends on the tokens of a pass alone: products, small kernels, collectives.
+
+The formulas take one number of tokens or an array of them, so that a whole table costs little
+more than one entry.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.cost.collectives import all_reduce_s, exchange_s
+from sim.cost.layers import Layers
+from sim.cost.layout import Layout
+from sim.cost.operation import Kind, Operation
+from sim.cost.roofline import Number, smooth_roofline_s
+from sim.cost.work import ACTIVATION_BYTES, Gemm
+from sim.hardware import FittedProfile, GpuProfile
+from sim.model import Model
+from sim.precision import Precision
+from sim.records import FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """One kind of operation at one number of tokens, or at many: the fields of an `Operation`."""
+
+    name: str
+    count: int
+    seconds: float | FloatArray
+    flop: float | FloatArray = 0.0
+    bytes_moved: float | FloatArray = 0.0
+    fixed_s: float = 0.0
+    memory_s: float | FloatArray = 0.0
+    compute_s: float | FloatArray = 0.0
+    peak_flop_per_s: float = 1.0
+    kind: Kind = "kernel"
+
+    def operation(self) -> Operation:
+        """Return the line of a pass; for one number of tokens."""
+        return Operation(
+            self.name,
+            self.count,
+            float(self.seconds),
+            flop=float(self.flop),
+            bytes_moved=float(self.bytes_moved),
+            fixed_s=self.fixed_s,
+            memory_s=float(self.memory_s),
+            compute_s=float(self.compute_s),
+            peak_flop_per_s=self.peak_flop_per_s,
+            kind=self.kind,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """Operations of one rank as functions of the tokens in its lane of the pass."""
+
+    model: Model
+    gpu: GpuProfile
+    fitted: FittedProfile
+    layout: Layout
+    layers: Layers
+
+    def table(self, start: int, stop: int) -> list[float]:
+        """Return the seconds of all operations for `start` to `stop` - 1 tokens."""
+        tokens = np.arange(start, stop, dtype=np.float64)
+        total = np.zeros(len(tokens))
+        for timed in self.timed(tokens):
+            total += timed.count * timed.seconds
+        table: list[float] = total.tolist()
+        return table
+
+    def timed(self, tokens: Number) -> Iterator[Timed]:
+        """Yield the products, the small kernels and the collectives of all layers."""
+        for gemm, count in self.layers.gemms:
+            yield self.gemm(gemm, tokens, count)
+        for width, count in self.layers.small:
+            yield self._small(width, tokens, count)
+        yield from self._collectives(tokens)
+
+    def peak(self, precision: Precision) -> float:
+        """Return the dense peak of a format; 0 where the GPU has none (checked before)."""
+        return self.gpu.peak_flop_per_s(precision) or 0.0
+
+    def gemm(self, gemm: Gemm, tokens: Number, count: int) -> Timed:
+        """Return a matrix product by the smooth roofline."""
+        work, computed = gemm.work(tokens), gemm.format.computed
+        fit, peak = self.fitted.gemm[computed], self.peak(computed)
+        flop_per_s = fit.flop_efficiency * peak
+        bytes_per_s = fit.bandwidth_efficiency * self.gpu.memory_bandwidth_bytes_per_s.value
+        return Timed(
+            gemm.name,
+            count,
+            smooth_roofline_s(
+                flop=work.flop,
+                bytes_moved=work.bytes_moved,
+                flop_per_s=flop_per_s,
+                bytes_per_s=bytes_per_s,
+                fixed_s=fit.fixed_s,
+                p=fit.p,
+            ),
+            flop=work.flop,
+            bytes_moved=work.bytes_moved,
+            fixed_s=fit.fixed_s,
+            memory_s=work.bytes_moved / bytes_per_s,
+            compute_s=work.flop / flop_per_s,
+            peak_flop_per_s=peak,
+        )
+
+    def _small(self, width: float, tokens: Number, count: int) -> Timed:
+        """Norms, rotary embedding, activation: the overhead, or the bytes if longer.
+
+        Two fused residual norms read 2 and write 2 tensors of the hidden size each; the gated
+        activation reads two and writes one tensor of the MLP's width.
+        """
+        moved = ACTIVATION_BYTES * (8 * self.model.hidden_size + 3 * width) * tokens
+        efficiency = self.fitted.gemm["bf16"].bandwidth_efficiency
+        memory_s = moved / (efficiency * self.gpu.memory_bandwidth_bytes_per_s.value)
+        overhead_s = self.fitted.layer_overhead_s
+        return Timed(
+            "small kernels",
+            count,
+            np.maximum(overhead_s, memory_s),
+            bytes_moved=moved,
+            fixed_s=overhead_s,
+            memory_s=memory_s,
+        )
+
+    def _collectives(self, tokens: Number) -> Iterator[Timed]:
+        """Sums over tensor-parallel ranks, exchange with the experts, hand-over of stages."""
+        layout, fitted, link = self.layout, self.fitted, self.gpu.link_one_way_bytes_per_s.value
+        tensor = tokens * self.model.hidden_size * ACTIVATION_BYTES
+        alone = layout.attention_data == 1
+        if layout.tensor > 1:
+            count = self.layers.reduced + (self.layers.expert_layers if alone else 0)
+            seconds = all_reduce_s(
+                tensor, layout.tensor, fit=fitted.all_reduce, link_bytes_per_s=link
+            )
+            yield Timed("all-reduce", count, seconds, bytes_moved=tensor, kind="collective")
+        if not alone:
+            gpus = layout.stage_gpus
+            for mlp, count in self.layers.experts:
+                copies = min(mlp.active, layout.expert) if layout.expert > 1 else gpus
+                moved = tensor * copies / layout.tensor
+                fit = fitted.all_to_all if layout.expert > 1 else fitted.all_gather
+                seconds = exchange_s(moved, gpus, fit=fit, link_bytes_per_s=link)
+                name = "exchange with the experts"
+                yield Timed(name, 2 * count, seconds, bytes_moved=moved, kind="collective")
+        if layout.pipeline > 1:
+            fit = fitted.point_to_point
+            seconds = fit.fixed_s + tensor / (fit.bandwidth_efficiency * link)
+            name = "hand-over between stages"
+            count = layout.pipeline - 1
+            yield Timed(name, count, seconds, bytes_moved=tensor, kind="collective")
