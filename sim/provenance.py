@@ -30,6 +30,7 @@ def provenance(scenario: Scenario, serving: Serving) -> dict[str, Part]:
         ),
         "peaks": Part("measured", f"datasheet: {gpu.memory_bandwidth_bytes_per_s.source}"),
         "kernels": Part(fitted.origin, _with_note(fitted.source, fitted.note), errors or None),
+        **_borrowed(serving),
         "host": Part(engine.origin, _with_note(engine.source, engine.note)),
         "decoding": _decoding(scenario),
         "workload": Part("assumed", scenario.workload.describe()),
@@ -52,8 +53,19 @@ def provenance(scenario: Scenario, serving: Serving) -> dict[str, Part]:
 def weakest(parts: dict[str, Part]) -> Origin:
     """Return the weakest origin of the parts that make up the times."""
     order: tuple[Origin, ...] = ("assumed", "calibrated", "measured")
-    origins = {part.origin for name, part in parts.items() if name in {"kernels", "decoding"}}
+    timing = {"kernels", "borrowed kernels", "quantisation", "decoding"}
+    origins = {part.origin for name, part in parts.items() if name in timing}
     return next(origin for origin in order if origin in origins)
+
+
+def _borrowed(serving: Serving) -> dict[str, Part]:
+    """Return the kernels of this run that have no fit of their own on this GPU."""
+    fitted = serving.fitted
+    names = [name for name in serving.cost.fits_used if fitted.origin_of(name) != fitted.origin]
+    if not names:
+        return {}
+    said = f"{', '.join(names)}: no fit for {serving.gpu.name}, universal coefficients stand in"
+    return {"borrowed kernels": Part("assumed", said)}
 
 
 def not_modelled(scenario: Scenario) -> tuple[str, ...]:

@@ -6,9 +6,12 @@ from typing import Any, Final, Literal
 from app.cli.exits import ANSWER
 from app.cli.output import emit_json
 from app.cli.page import Page
+from sim.cost import STATE_BYTES
 from sim.economics.price_list import list_price_lists, load_price_list
 from sim.hardware import list_gpus, load_gpu
 from sim.model import list_models, load_model
+from sim.model.weight_format import PARTS
+from sim.precision import BYTES_PER_WEIGHT, Precision
 from sim.report.table import Table, columns
 from sim.report.words import NOTHING, count, number, usd
 from sim.scenario import list_scenarios, load_scenario
@@ -34,29 +37,29 @@ def list_kind(kind: Kind, *, as_json: bool) -> int:
 def model_facts(reference: str) -> Facts:
     """Return what is counted of a model; the KV cache as the checkpoint keeps it."""
     model = load_model(reference)
+    kv: Precision = model.weights.kv or "bf16"
+    width = BYTES_PER_WEIGHT[kv]
     return {
         "name": model.name,
         "total_parameters": model.total_parameters,
         "active_parameters": model.active_parameters,
-        "kv_bytes_per_token": model.kv_bytes_per_token(_BF16_BYTES),
-        "kv_precision": "bf16",
-        "weights": model.weights,
-        "layers": model.layers,
+        "vision_parameters": model.vision_parameters,
+        "mtp_parameters": model.mtp_parameters,
+        "kv_bytes_per_token": model.kv_bytes_per_token(width),
+        "kv_bytes_per_token_at_8192": model.kv_bytes_per_token(width, tokens=8192),
+        "kv_precision": kv,
+        "state_bytes_per_sequence": model.state_elements_per_sequence * STATE_BYTES,
+        "weights": {part: model.weights.of(part) for part in PARTS},
+        "layers": model.num_layers,
+        "architecture": model.describe(),
         "hidden_size": model.hidden_size,
-        "heads": model.heads,
-        "kv_heads": model.kv_heads,
-        "head_dim": model.head_dim,
-        "intermediate_size": model.intermediate_size,
         "vocab_size": model.vocab_size,
         "tied_embeddings": model.tied_embeddings,
         "max_context_tokens": model.max_context_tokens,
         "causal": model.causal,
+        "decoding": list(model.decoding),
         "source": model.source,
     }
-
-
-_BF16_BYTES: Final = 2.0
-"""Checkpoints, fp8 ones included, keep the KV cache in bf16; a deployment may say otherwise."""
 
 
 def _models() -> list[Facts]:

@@ -44,6 +44,10 @@ def _print(table: Table) -> None:
 def _cell(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key.replace('_', ' ')} {item}" for key, item in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
     return count(value) if isinstance(value, int | float) else str(value)
 
 

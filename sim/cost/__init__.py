@@ -1,6 +1,7 @@
 """From counted work to seconds: operations, passes, collectives, memory, and the ridge."""
 
 from sim.cost.attention import NO_LIMIT
+from sim.cost.dense import STATE_BYTES
 from sim.cost.forward_pass import ForwardPass, PassLoad, Reads
 from sim.cost.kv_shape import KvShape
 from sim.cost.memory import MemoryPlan, plan_memory
@@ -11,6 +12,7 @@ from sim.cost.usage import Usage, usage
 
 __all__ = [
     "NO_LIMIT",
+    "STATE_BYTES",
     "Bound",
     "ForwardPass",
     "KvShape",

@@ -15,7 +15,7 @@ INDEXER_BYTES = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """One kind of attention layer on one rank: what a token and a pair cost, all `count` layers."""
+    """One kind of attention layer on one rank: what a token and a pair cost in one layer."""
 
     name: str
     count: int

@@ -37,9 +37,9 @@ class StoredAs:
 def stored_formats(model: Model, weights: str) -> dict[Part, Precision]:
     """Return the format of each part under the scenario's `weights`.
 
-    `checkpoint` takes the published formats. So does a format that the checkpoint itself uses in any
-    part: a "mxfp4" gpt-oss keeps its attention in bf16. Any other format is applied to all matrices
-    of the layers, as engines quantise.
+    `checkpoint` takes the published formats. So does a format that the checkpoint itself uses in
+    any part: a "mxfp4" gpt-oss keeps its attention in bf16. Any other format is applied to all
+    matrices of the layers, as engines quantise.
     """
     published: WeightFormat = model.weights
     own: dict[Part, Precision] = {part: published.of(part) for part in PARTS}

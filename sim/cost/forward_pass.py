@@ -89,6 +89,25 @@ class ForwardPass:
         return max(weights, key=lambda precision: weights[precision])
 
     @property
+    def fits_used(self) -> tuple[str, ...]:
+        """Parts of the fitted profile that a pass goes by, by their dotted names."""
+        kv, layers, layout = self.deployment.kv_precision, self.layers, self.layout
+        names = {f"gemm.{gemm.format.computed}" for gemm, _ in layers.gemms}
+        for kind in layers.attention:
+            names.add(f"{'latent' if kind.latent else 'decode'}_attention.{kv}")
+        if layers.experts:
+            names.add(f"experts.{layers.expert_format.stored}")
+        if layers.recurrent:
+            names.add("recurrent")
+        if layout.tensor > 1:
+            names.add("all_reduce")
+        if layout.attention_data > 1 and layers.experts:
+            names.add("all_to_all" if layout.expert > 1 else "all_gather")
+        if layout.pipeline > 1:
+            names.add("point_to_point")
+        return tuple(sorted(names))
+
+    @property
     def weight_only(self) -> tuple[str, ...]:
         """Stored formats that save bytes only: the GPU multiplies them in 16 bits."""
         formats = {gemm.format for gemm, _ in self.layers.gemms} | {self.layers.expert_format}

@@ -10,7 +10,7 @@ from sim.deployment import Deployment
 class Layout:
     """A replica of `tensor * attention_data * pipeline` GPUs.
 
-    Attention is split over `tensor` ranks by heads, and its sequences over `attention_data` groups.
+    Attention is split over `tensor` ranks by heads, its sequences over `attention_data` groups.
     Experts are spread over `expert` of the GPUs of a stage, each expert split over the rest.
     """
 

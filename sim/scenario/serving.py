@@ -94,14 +94,15 @@ def _check_lengths(scenario: Scenario, model: Model) -> None:
 
 def _check_strategy(scenario: Scenario, model: Model) -> None:
     strategy = scenario.decoding
-    if strategy.name == "block_diffusion" and model.causal and not strategy.what_if:
+    block = strategy.name == "block_diffusion"
+    if block and "block_diffusion" not in model.decoding and not strategy.what_if:
         raise InputError(
             f"{model.name} was not trained for block diffusion",
             where="decoding",
             remedy="set `what_if: true` to see its cost anyway, labelled assumed,"
             " or name a diffusion `model`",
         )
-    if strategy.name != "block_diffusion" and not model.causal:
+    if not block and "autoregressive" not in model.decoding:
         raise InputError(
             f"{model.name} is a diffusion model and cannot decode by {strategy.name}",
             where="decoding",
