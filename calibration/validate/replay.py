@@ -4,16 +4,17 @@ from dataclasses import dataclass
 from math import floor
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal
 
 import numpy as np
 
 from calibration.validate.runs import MeasuredRun
-from sim.deployment import Precision
 from sim.engine import simulate
 from sim.errors import SimError, UnknownNameError
 from sim.metrics.quantities import engine_ttft_s, finished, tpot_s
-from sim.model import load_model
+from sim.model import Model, load_model
+from sim.model.weight_format import PARTS
+from sim.precision import PRECISIONS, Precision
 from sim.records import FloatArray, Status
 from sim.scenario import Scenario, build_scenario, resolve
 from sim.units import MS_PER_S
@@ -61,6 +62,19 @@ def kv_precision(run: MeasuredRun) -> Precision:
     return "fp8" if run.weights == "fp8" and run.engine in FP8_KV_ENGINES else "bf16"
 
 
+def weights_of(run: MeasuredRun, model: Model) -> str:
+    """Return the format that a run's label means for this model.
+
+    A label that the checkpoint itself carries in any part is the checkpoint ("fp8": also by
+    blocks; "fp4": MXFP4 or NVFP4); else "fp4" is NVFP4, the one that engines quantise to.
+    """
+    own = {model.weights.of(part) for part in PARTS}
+    meant = {"fp8": {"fp8", "fp8_block"}, "fp4": {"mxfp4", "nvfp4"}}
+    if own & meant.get(run.weights, {run.weights}):
+        return "checkpoint"
+    return "nvfp4" if run.weights == "fp4" else run.weights
+
+
 def scenario_of(run: MeasuredRun) -> Scenario:
     """Return the closed loop of the benchmark on the run's deployment, or raise `SimError`."""
     content: dict[str, Any] = {
@@ -72,7 +86,7 @@ def scenario_of(run: MeasuredRun) -> Scenario:
             "tensor_parallel": run.tensor_parallel,
             "expert_parallel": run.expert_parallel,
             "attention_data_parallel": run.attention_data_parallel,
-            "weights": run.weights,
+            "weights": weights_of(run, load_model(run.model)),
             "kv_precision": kv_precision(run),
             "max_sequences": run.concurrency,
             "max_batched_tokens": MAX_BATCHED_TOKENS,
@@ -117,19 +131,12 @@ def _refusal(run: MeasuredRun) -> str | None:
     try:
         load_model(run.model)
     except UnknownNameError:
-        return (
-            f"model {run.model} is not in the catalog: mixtures of experts, latent attention and"
-            " sliding windows are not counted yet"
-        )
+        return f"model {run.model} is not in the catalog"
     except SimError as error:
         return f"model {run.model}: {error}"
-    known = get_args(Precision)
+    known = (*PRECISIONS, "fp4")
     if run.weights not in known:
-        return f"weights in {run.weights} are not counted yet ({' and '.join(known)} are)"
-    for name in ("expert_parallel", "attention_data_parallel"):
-        width = getattr(run, name)
-        if width > 1:
-            return f"{name} {width} is not simulated yet"
+        return f"weights in {run.weights} are not counted ({', '.join(known)} are)"
     return None
 
 
