@@ -1,13 +1,17 @@
 """How the model is laid out over GPUs: the `deployment` part of a scenario."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Final
 
 from annotated_types import Ge, Gt, Le
 from pydantic import BaseModel, ConfigDict
 
-Precision = Literal["bf16", "fp8"]
-"""Precision of weights or KV. More formats come with the catalog of quantised checkpoints."""
-BYTES_PER_ELEMENT: dict[Precision, float] = {"bf16": 2.0, "fp8": 1.0}
+from sim.precision import BYTES_PER_WEIGHT, Precision
+
+__all__ = ["BYTES_PER_ELEMENT", "Deployment", "Precision"]
+
+BYTES_PER_ELEMENT: Final[Mapping[Precision, float]] = BYTES_PER_WEIGHT
+"""Bytes of a weight or of an element of the KV cache, its share of scales included."""
 
 Width = Annotated[int, Ge(1), Le(8)]
 

@@ -32,10 +32,10 @@ class UnknownNameError(InputError):
         names = sorted(known)
         lowered = {entry.lower().replace("-", "_"): entry for entry in names}
         wanted = name.lower().replace("-", "_")
-        # What begins with the name comes first: `A100` means a100_sxm_80gb.
+        # What begins with the name comes first: `A100` means one of its four versions.
         begin = [key for key in lowered if wanted and key.startswith(wanted)]
-        close = begin or get_close_matches(wanted, lowered, n=3, cutoff=0.5)
-        near = [lowered[key] for key in close[:3]]
+        close = begin[:6] or get_close_matches(wanted, lowered, n=3, cutoff=0.5)
+        near = [lowered[key] for key in close]
         hint = f"did you mean {', '.join(near)}?" if near else f"known: {', '.join(names)}"
         super().__init__(
             f"no {kind} named `{name}` and no file at that path", where=kind, remedy=hint

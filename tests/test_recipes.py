@@ -27,7 +27,8 @@ def test_the_model_of_the_recipe_has_its_published_count(tmp_path: Path) -> None
 
 def test_the_gpu_of_the_recipe_loads_and_runs_on_the_universal_roofline(tmp_path: Path) -> None:
     gpu = load_gpu(_recipe(tmp_path, "A GPU"))
-    assert gpu.peak_flop_per_s("fp8") == pytest.approx(2 * 756e12, rel=0.01)
+    assert gpu.peak_flop_per_s("int8") == pytest.approx(2 * 154.8e12, rel=0.01)
+    assert gpu.peak_flop_per_s("fp8") is None
     assert load_fitted(gpu, "vllm").origin == "assumed"
 
 

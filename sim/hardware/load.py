@@ -7,7 +7,8 @@ import hardware_profiles
 from sim.errors import UnknownNameError
 from sim.hardware.engine import EngineFile, EngineProfile
 from sim.hardware.fitted import FittedFile, FittedProfile
-from sim.hardware.profile import GpuFile, GpuProfile
+from sim.hardware.gpu_file import GpuFile
+from sim.hardware.profile import GpuProfile
 from sim.yaml_files import find, list_names, read_yaml, validate
 
 PROFILES: Final = Path(hardware_profiles.__file__).resolve().parent

@@ -3,23 +3,30 @@
 from typing import Annotated, Literal, Self
 
 from annotated_types import Ge, Gt
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
-from sim.units import GIB, GIGA, MIB, TERA
+from sim.precision import HalfPrecision, Precision
 
-Precision = Literal["bf16", "fp8"]
-"""Precision of a matrix product or of the KV cache."""
+__all__ = [
+    "AsOf",
+    "Fp4Format",
+    "GpuProfile",
+    "LinkKind",
+    "NotNegative",
+    "Positive",
+    "Precision",
+    "Source",
+    "Sourced",
+    "check_source",
+]
+
 Positive = Annotated[float, Gt(0), Field(allow_inf_nan=False)]
 NotNegative = Annotated[float, Ge(0), Field(allow_inf_nan=False)]
 AsOf = Annotated[str, StringConstraints(pattern=r"^(\d{4}-(0[1-9]|1[0-2])(-\d{2})?|undated)$")]
 """When the source said so: `YYYY-MM`, `YYYY-MM-DD` or `undated`."""
+LinkKind = Literal["nvlink", "infinity_fabric", "pcie", "other"]
+"""What joins the GPUs of a node."""
+Fp4Format = Literal["mxfp4", "nvfp4"]
 
 
 def check_source(source: str) -> str:
@@ -60,71 +67,48 @@ class GpuProfile(BaseModel):
     memory_bytes: Sourced
     """What the driver offers to a program, B: less than the gigabytes on the label."""
     memory_bandwidth_bytes_per_s: Sourced
+    half_precision: HalfPrecision = "bf16"
+    """The 16-bit format of the matrix units: `fp16` where they have no bf16 (T4, V100)."""
     bf16_dense_flop_per_s: Sourced
-    """Without sparsity. Datasheets print the sparse figure, twice as high."""
+    """Without sparsity. Datasheets print the sparse figure, twice as high. Where
+    `half_precision` is `fp16`, this is the fp16 peak, and its note says so."""
+    fp16_dense_flop_per_s: Sourced | None = None
+    """None: the same as in bf16."""
     fp8_dense_flop_per_s: Sourced | None = None
-    """None: the GPU has no FP8 matrix units."""
+    """None: the GPU has no FP8 matrix units. The same goes for the formats below."""
+    int8_dense_flop_per_s: Sourced | None = None
+    fp4_dense_flop_per_s: Sourced | None = None
+    fp4_formats: tuple[Fp4Format, ...] = ("mxfp4", "nvfp4")
+    """Scalings that the FP4 units know, where there are any."""
     l2_bytes: Sourced | None = None
+    """None: not published, or not found."""
+    link_kind: LinkKind
     link_one_way_bytes_per_s: Sourced
     """Bandwidth to the node's other GPUs in one direction, B/s: half of what datasheets print."""
     gpus_per_node: Sourced
+    """GPUs that reach one another over the link: 72 in an NVL72 rack, whatever a tray holds."""
+    network_one_way_bytes_per_s: Sourced | None = None
+    """Bandwidth of one GPU to other nodes in one direction, B/s; None: nobody knows yours."""
     tdp_w: Sourced
 
     def peak_flop_per_s(self, precision: Precision) -> float | None:
-        """Return the dense peak in FLOP/s, or None where the GPU lacks the precision."""
-        if precision == "bf16":
-            return self.bf16_dense_flop_per_s.value
-        return None if self.fp8_dense_flop_per_s is None else self.fp8_dense_flop_per_s.value
+        """Return the dense peak in FLOP/s, or None where the matrix units lack the format.
 
-
-class GpuFile(BaseModel):
-    """Schema of `hardware_profiles/<gpu>.yaml`: the same figures in the units of datasheets."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    name: str
-    vendor: str
-    memory_gib: Sourced
-    memory_bandwidth_tb_per_s: Sourced
-    bf16_dense_tflop_per_s: Sourced
-    fp8_dense_tflop_per_s: Sourced | None = None
-    l2_mib: Sourced | None = None
-    link_one_way_gb_per_s: Sourced
-    gpus_per_node: Sourced
-    tdp_w: Sourced
-
-    @model_validator(mode="after")
-    def _plausible(self) -> Self:
-        """Refuse what only a slip of units explains (bands that no GPU ever sold leaves)."""
-        bands = {
-            "memory_gib": (8, 1024),
-            "memory_bandwidth_tb_per_s": (0.1, 40),
-            "bf16_dense_tflop_per_s": (20, 20_000),
-            "fp8_dense_tflop_per_s": (40, 40_000),
-            "l2_mib": (1, 1024),
-            "link_one_way_gb_per_s": (4, 4_000),
-            "gpus_per_node": (1, 1152),
-            "tdp_w": (20, 5_000),
-        }
-        for key, (low, high) in bands.items():
-            figure: Sourced | None = getattr(self, key)
-            if figure is not None and not low <= figure.value <= high:
-                problem = f"`{key}` is {figure.value:g}, outside {low:g} to {high:g}"
-                raise ValueError(f"{problem}: check the unit")
-        return self
-
-    def to_profile(self) -> GpuProfile:
-        """Return the profile in SI units."""
-        fp8, l2 = self.fp8_dense_tflop_per_s, self.l2_mib
-        return GpuProfile(
-            name=self.name,
-            vendor=self.vendor,
-            memory_bytes=self.memory_gib.scaled(GIB),
-            memory_bandwidth_bytes_per_s=self.memory_bandwidth_tb_per_s.scaled(TERA),
-            bf16_dense_flop_per_s=self.bf16_dense_tflop_per_s.scaled(TERA),
-            fp8_dense_flop_per_s=fp8 and fp8.scaled(TERA),
-            l2_bytes=l2 and l2.scaled(MIB),
-            link_one_way_bytes_per_s=self.link_one_way_gb_per_s.scaled(GIGA),
-            gpus_per_node=self.gpus_per_node,
-            tdp_w=self.tdp_w,
-        )
+        A GPU without bf16 gives its fp16 peak for `bf16` (see `half_precision`). `int4` is a
+        format of weights only: products run in 16 bits, so there is no peak.
+        """
+        figure: Sourced | None
+        match precision:
+            case "bf16":
+                figure = self.bf16_dense_flop_per_s
+            case "fp16":
+                figure = self.fp16_dense_flop_per_s or self.bf16_dense_flop_per_s
+            case "fp8" | "fp8_block":
+                figure = self.fp8_dense_flop_per_s
+            case "int8":
+                figure = self.int8_dense_flop_per_s
+            case "mxfp4" | "nvfp4":
+                figure = self.fp4_dense_flop_per_s if precision in self.fp4_formats else None
+            case "int4":
+                figure = None
+        return None if figure is None else figure.value

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from sim.hardware import FittedProfile, GpuProfile
-from sim.hardware.profile import Precision
+from sim.precision import Precision
 
 
 @dataclass(frozen=True, slots=True)

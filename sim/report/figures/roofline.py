@@ -9,7 +9,7 @@ from typing import Final
 
 from sim.cost.operation import Operation
 from sim.hardware import FittedProfile, GpuProfile
-from sim.hardware.profile import Precision
+from sim.precision import Precision
 from sim.report.figures.labels import spread
 from sim.report.figures.palette import Palette, palette, style
 from sim.report.figures.roof import Roof, roof_of
