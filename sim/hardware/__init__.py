@@ -3,9 +3,13 @@
 from sim.hardware.engine import EngineProfile
 from sim.hardware.fitted import (
     AllReduceFit,
+    CollectiveFit,
+    Collectives,
     DecodeAttentionFit,
+    ExpertsFit,
     FittedProfile,
     GemmFit,
+    Origin,
     PrefillAttentionFit,
 )
 from sim.hardware.load import (
@@ -15,16 +19,22 @@ from sim.hardware.load import (
     load_fitted,
     load_fitted_file,
     load_gpu,
+    load_universal,
 )
-from sim.hardware.profile import GpuProfile, Precision, Sourced
+from sim.hardware.profile import GpuProfile, LinkKind, Precision, Sourced
 
 __all__ = [
     "AllReduceFit",
+    "CollectiveFit",
+    "Collectives",
     "DecodeAttentionFit",
     "EngineProfile",
+    "ExpertsFit",
     "FittedProfile",
     "GemmFit",
     "GpuProfile",
+    "LinkKind",
+    "Origin",
     "Precision",
     "PrefillAttentionFit",
     "Sourced",
@@ -34,4 +44,5 @@ __all__ = [
     "load_fitted",
     "load_fitted_file",
     "load_gpu",
+    "load_universal",
 ]

@@ -1,7 +1,7 @@
 """What a GPU's kernels reach of its peaks: few, physical numbers, each within its bounds.
 
-P is the dense peak in FLOP/s, BW the memory bandwidth in B/s, F the work in FLOP, B the bytes
-moved.
+P is the dense peak in FLOP/s of the format that the product runs in, BW the memory bandwidth in
+B/s, F the work in FLOP, B the bytes moved, n the ranks of a collective.
 """
 
 from collections.abc import Mapping
@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Gt, Le
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from sim.hardware.profile import AsOf, NotNegative, Precision, Source, check_source
-from sim.units import US_PER_S
+from sim.hardware.profile import AsOf, NotNegative, Source, check_source
+from sim.precision import Precision
 
 Efficiency = Annotated[float, Gt(0), Le(1)]
 """Share of a peak that is reached."""
@@ -20,11 +20,13 @@ Origin = Literal["calibrated", "assumed", "measured"]
 """measured: on the user's own GPU; calibrated: fitted elsewhere; assumed: neither."""
 
 
-class _Frozen(BaseModel):
+class Frozen(BaseModel):
+    """Base of the fits and of their files."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class GemmFit(_Frozen):
+class GemmFit(Frozen):
     """t = fixed + ((F / (flop_efficiency P))^p + (B / (bandwidth_efficiency BW))^p)^(1/p)."""
 
     fixed_s: NotNegative
@@ -34,33 +36,71 @@ class GemmFit(_Frozen):
     """Sharpness of the ridge: 1 adds the two times, infinity takes the larger."""
 
 
-class DecodeAttentionFit(_Frozen):
+class ExpertsFit(Frozen):
+    """t = fixed + B / (bandwidth_efficiency BW) + F / (flop_efficiency P), routed experts.
+
+    B are the weights of the experts that are hit, F the work of all routed tokens. The two times
+    add up: a small group of tokens per expert reads and multiplies one after the other. Routing
+    that is not even belongs to F and B of the slowest rank, not here.
+    """
+
+    fixed_s: NotNegative
+    bandwidth_efficiency: Efficiency
+    flop_efficiency: Efficiency
+
+
+class DecodeAttentionFit(Frozen):
     """t = fixed + max(KV bytes / (bandwidth_efficiency BW), F / (flop_efficiency P))."""
 
     fixed_s: NotNegative
     bandwidth_efficiency: Efficiency
     flop_efficiency: Efficiency
-    """Only binds with many query positions per sequence (verification, diffusion blocks)."""
+    """Binds with many query positions per sequence (verification, diffusion blocks) and with
+    latent attention, where all heads share one key."""
 
 
-class PrefillAttentionFit(_Frozen):
+class PrefillAttentionFit(Frozen):
     """t = fixed + F / (flop_efficiency P), in bf16 whatever the precision of the weights."""
 
     fixed_s: NotNegative
     flop_efficiency: Efficiency
 
 
-class AllReduceFit(_Frozen):
-    """t = fixed + per_extra_rank (n - 2) + 2 (n - 1) / n bytes / (bandwidth_efficiency link)."""
+class CollectiveFit(Frozen):
+    """t = fixed + per_extra_rank (n - 2) + share bytes / (bandwidth_efficiency link).
+
+    The share of the tensor that each rank sends: 2 (n - 1) / n for an all-reduce, (n - 1) / n for
+    the others, 1 from point to point. `bytes` is the whole tensor of one rank (all-gather: the
+    gathered one).
+    """
 
     fixed_s: NotNegative
     per_extra_rank_s: NotNegative
     bandwidth_efficiency: Efficiency
-    """Share of the one-way link bandwidth."""
+    """Share of the one-way bandwidth: of the link inside a node, of the network between nodes."""
 
 
-class FittedProfile(_Frozen):
-    """Kernel layer of one GPU under one engine's kernels, in SI units."""
+AllReduceFit = CollectiveFit
+
+
+class Collectives(Frozen):
+    """One fit for each way to exchange data."""
+
+    all_reduce: CollectiveFit
+    all_gather: CollectiveFit
+    reduce_scatter: CollectiveFit
+    all_to_all: CollectiveFit
+    """Dispatch or combine of expert parallelism."""
+    point_to_point: CollectiveFit
+    """From one pipeline stage to the next."""
+
+
+class FittedProfile(Collectives):
+    """Kernel layer of one GPU under one engine's kernels, in SI units.
+
+    Complete: what a GPU's own file lacks is taken from the universal roofline and named in
+    `borrowed`. The collectives of this class itself are those inside a node.
+    """
 
     gpu: str
     engine: str
@@ -72,89 +112,24 @@ class FittedProfile(_Frozen):
     error: Mapping[str, float | None] = Field(default_factory=dict)
     """Held-out errors as fractions, by name; None: not established yet."""
     gemm: Mapping[Precision, GemmFit]
+    """By the format that the product runs in."""
+    experts: Mapping[Precision, ExpertsFit]
+    """By the format of the experts' weights."""
     decode_attention: Mapping[Precision, DecodeAttentionFit]
-    """By precision of the KV cache."""
+    """By precision of the KV cache. The same for `latent_attention`: MLA, absorbed."""
+    latent_attention: Mapping[Precision, DecodeAttentionFit]
+    recurrent: DecodeAttentionFit
+    """State update of linear attention and state-space layers; its bytes are the states."""
     prefill_attention: PrefillAttentionFit
-    all_reduce: AllReduceFit
+    network: Collectives
+    """Between nodes."""
     layer_overhead_s: NotNegative
     """Small kernels (norms, activations, rotations), per layer and pass."""
+    borrowed: frozenset[str] = frozenset()
+    """Parts that come from the universal roofline, such as `gemm.int8` or `network.all_reduce`."""
 
     _source = field_validator("source")(check_source)
 
-
-class _FixedUs(_Frozen):
-    fixed_us: Annotated[float, Ge(0), Le(10_000)]
-
-    def si(self) -> dict[str, float]:
-        """Return the same figures with every time in seconds."""
-        return {
-            key.removesuffix("_us") + "_s" if key.endswith("_us") else key: (
-                value / US_PER_S if key.endswith("_us") else value
-            )
-            for key, value in self.model_dump().items()
-        }
-
-
-class GemmFile(_FixedUs):
-    """`GemmFit` with its time in µs."""
-
-    flop_efficiency: Efficiency
-    bandwidth_efficiency: Efficiency
-    p: Norm
-
-
-class DecodeAttentionFile(_FixedUs):
-    """`DecodeAttentionFit` with its time in µs."""
-
-    bandwidth_efficiency: Efficiency
-    flop_efficiency: Efficiency
-
-
-class PrefillAttentionFile(_FixedUs):
-    """`PrefillAttentionFit` with its time in µs."""
-
-    flop_efficiency: Efficiency
-
-
-class AllReduceFile(_FixedUs):
-    """`AllReduceFit` with its times in µs."""
-
-    per_extra_rank_us: Annotated[float, Ge(0), Le(10_000)]
-    bandwidth_efficiency: Efficiency
-
-
-class FittedFile(_Frozen):
-    """Schema of `hardware_profiles/fitted/<gpu>__<engine>.yaml`: times in µs."""
-
-    gpu: str
-    engine: str
-    origin: Origin
-    source: Source
-    as_of: AsOf
-    note: str | None = None
-    error: dict[str, Annotated[float, Ge(0)] | None] = Field(default_factory=dict)
-    gemm: dict[Precision, GemmFile] = Field(min_length=1)
-    decode_attention: dict[Precision, DecodeAttentionFile] = Field(min_length=1)
-    prefill_attention: PrefillAttentionFile
-    all_reduce: AllReduceFile
-    layer_overhead_us: Annotated[float, Ge(0), Le(10_000)]
-
-    _source = field_validator("source")(check_source)
-
-    def to_profile(self) -> FittedProfile:
-        """Return the profile in SI units."""
-        attention = self.decode_attention.items()
-        return FittedProfile(
-            gpu=self.gpu,
-            engine=self.engine,
-            origin=self.origin,
-            source=self.source,
-            as_of=self.as_of,
-            note=self.note,
-            error=self.error,
-            gemm={key: GemmFit(**fit.si()) for key, fit in self.gemm.items()},
-            decode_attention={key: DecodeAttentionFit(**fit.si()) for key, fit in attention},
-            prefill_attention=PrefillAttentionFit(**self.prefill_attention.si()),
-            all_reduce=AllReduceFit(**self.all_reduce.si()),
-            layer_overhead_s=self.layer_overhead_us / US_PER_S,
-        )
+    def origin_of(self, part: str) -> Origin:
+        """Return the origin of one part, by its dotted name: `assumed` where it is borrowed."""
+        return "assumed" if part in self.borrowed else self.origin

@@ -1,12 +1,14 @@
 """Names and paths -> profiles. What has no file of its own gets the generic one and says so."""
 
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 import hardware_profiles
 from sim.errors import UnknownNameError
 from sim.hardware.engine import EngineFile, EngineProfile
-from sim.hardware.fitted import FittedFile, FittedProfile
+from sim.hardware.fitted import FittedProfile
+from sim.hardware.fitted_file import FittedFile
 from sim.hardware.gpu_file import GpuFile
 from sim.hardware.profile import GpuProfile
 from sim.yaml_files import find, list_names, read_yaml, validate
@@ -14,6 +16,7 @@ from sim.yaml_files import find, list_names, read_yaml, validate
 PROFILES: Final = Path(hardware_profiles.__file__).resolve().parent
 """Folder of the shipped profiles; its subfolders are `fitted`, `engines` and `prices`."""
 
+FITTED: Final = PROFILES / "fitted"
 ENGINES: Final = ("generic", "sglang", "trtllm", "vllm")
 """Engines that a scenario may name, whether or not they have figures of their own yet."""
 GENERIC: Final = "generic"
@@ -39,20 +42,25 @@ def load_fitted(gpu: GpuProfile, engine: str) -> FittedProfile:
     """Return the kernel layer for a GPU and an engine.
 
     In this order: the file of both; the GPU's generic file; the universal roofline, labelled
-    assumed.
+    assumed. What a file lacks comes from the universal roofline too (see `borrowed`).
     """
-    folder = PROFILES / "fitted"
     for kernels in (engine, GENERIC):
-        path = folder / f"{gpu.name}__{kernels}.yaml"
+        path = FITTED / f"{gpu.name}__{kernels}.yaml"
         if path.is_file():
             return load_fitted_file(path)
-    universal = load_fitted_file(folder / "universal.yaml")
     note = f"no fit for {gpu.name}: the universal roofline stands in"
-    return universal.model_copy(update={"gpu": gpu.name, "origin": "assumed", "note": note})
+    return load_universal().model_copy(update={"gpu": gpu.name, "origin": "assumed", "note": note})
 
 
 def load_fitted_file(path: Path) -> FittedProfile:
-    """Return the kernel layer that a file holds."""
+    """Return the kernel layer that a file holds, completed from the universal roofline."""
+    return validate(FittedFile, read_yaml(path), str(path)).to_profile(load_universal())
+
+
+@cache
+def load_universal() -> FittedProfile:
+    """Return the universal roofline: every kernel, one set of coefficients for all GPUs."""
+    path = FITTED / "universal.yaml"
     return validate(FittedFile, read_yaml(path), str(path)).to_profile()
 
 

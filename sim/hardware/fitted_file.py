@@ -1,0 +1,146 @@
+"""What a file of fitted coefficients may say, in µs; what it leaves out is borrowed."""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Self
+
+from annotated_types import Ge, Le
+from pydantic import Field, field_validator, model_validator
+
+from sim.hardware.fitted import Efficiency, FittedProfile, Frozen, Norm, Origin
+from sim.hardware.profile import AsOf, Source, check_source
+from sim.precision import Precision
+from sim.units import US_PER_S
+
+Microseconds = Annotated[float, Ge(0), Le(10_000)]
+FACTS = frozenset({"gpu", "engine", "origin", "source", "as_of", "note", "error"})
+"""Keys that describe the file; all others are kernels."""
+
+
+class _Fixed(Frozen):
+    fixed_us: Microseconds
+
+
+class GemmFile(_Fixed):
+    """`GemmFit` with its time in µs."""
+
+    flop_efficiency: Efficiency
+    bandwidth_efficiency: Efficiency
+    p: Norm
+
+
+class MemoryComputeFile(_Fixed):
+    """`DecodeAttentionFit` or `ExpertsFit` with its time in µs."""
+
+    bandwidth_efficiency: Efficiency
+    flop_efficiency: Efficiency
+
+
+class PrefillAttentionFile(_Fixed):
+    """`PrefillAttentionFit` with its time in µs."""
+
+    flop_efficiency: Efficiency
+
+
+class CollectiveFile(_Fixed):
+    """`CollectiveFit` with its times in µs."""
+
+    per_extra_rank_us: Microseconds
+    bandwidth_efficiency: Efficiency
+
+
+class CollectivesFile(Frozen):
+    """Any of the collectives."""
+
+    all_reduce: CollectiveFile | None = None
+    all_gather: CollectiveFile | None = None
+    reduce_scatter: CollectiveFile | None = None
+    all_to_all: CollectiveFile | None = None
+    point_to_point: CollectiveFile | None = None
+
+
+class FittedFile(CollectivesFile):
+    """Schema of `hardware_profiles/fitted/<gpu>__<engine>.yaml`: times in µs.
+
+    Every kernel is optional, and so is every precision of one: a file holds what was fitted.
+    """
+
+    gpu: str
+    engine: str
+    origin: Origin
+    source: Source
+    as_of: AsOf
+    note: str | None = None
+    error: dict[str, Annotated[float, Ge(0)] | None] = Field(default_factory=dict)
+    gemm: dict[Precision, GemmFile] | None = Field(default=None, min_length=1)
+    experts: dict[Precision, MemoryComputeFile] | None = Field(default=None, min_length=1)
+    decode_attention: dict[Precision, MemoryComputeFile] | None = Field(default=None, min_length=1)
+    latent_attention: dict[Precision, MemoryComputeFile] | None = Field(default=None, min_length=1)
+    recurrent: MemoryComputeFile | None = None
+    prefill_attention: PrefillAttentionFile | None = None
+    network: CollectivesFile | None = None
+    layer_overhead_us: Microseconds | None = None
+
+    _source = field_validator("source")(check_source)
+
+    @model_validator(mode="after")
+    def _holds_something(self) -> Self:
+        if not self.model_fields_set - FACTS:
+            raise ValueError("holds no kernel: add one, such as `gemm`")
+        return self
+
+    def to_profile(self, fallback: FittedProfile | None = None) -> FittedProfile:
+        """Return the profile in SI units, completed from `fallback`.
+
+        Without one the file must hold every kernel (the universal roofline does).
+        """
+        own: dict[str, Any] = _si(self.model_dump(exclude_none=True))
+        facts = {key: own.pop(key) for key in FACTS & own.keys()}
+        if fallback is None:
+            return FittedProfile.model_validate({**facts, **own})
+        rest = fallback.model_dump(exclude={*FACTS, "borrowed"})
+        kernels, borrowed = _completed(own, rest)
+        return FittedProfile.model_validate({**facts, **kernels, "borrowed": borrowed})
+
+
+def _si(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the same mapping with every time in seconds."""
+    return {
+        key.removesuffix("_us") + "_s" if key.endswith("_us") else key: (
+            _si(value)
+            if isinstance(value, Mapping)
+            else value / US_PER_S
+            if key.endswith("_us")
+            else value
+        )
+        for key, value in content.items()
+    }
+
+
+def _completed(
+    own: Mapping[str, Any], fallback: Mapping[str, Any], prefix: str = ""
+) -> tuple[dict[str, Any], frozenset[str]]:
+    """Fill the kernels that `own` lacks; return all of them, and the names of those filled in.
+
+    A fit is taken whole: its numbers belong together.
+    """
+    merged, borrowed = dict(own), set[str]()
+    for key, value in fallback.items():
+        if key not in own:
+            merged[key] = value
+            borrowed.update(_names(prefix + key, value))
+        elif _holds_fits(value):
+            merged[key], more = _completed(own[key], value, f"{prefix}{key}.")
+            borrowed.update(more)
+    return merged, frozenset(borrowed)
+
+
+def _names(name: str, value: object) -> Iterator[str]:
+    if isinstance(value, Mapping) and _holds_fits(value):
+        for key, inner in value.items():
+            yield from _names(f"{name}.{key}", inner)
+    else:
+        yield name.removesuffix("_s")
+
+
+def _holds_fits(value: object) -> bool:
+    return isinstance(value, Mapping) and "fixed_s" not in value
