@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from sim.economics.api_prices import load_api_price_list
 from sim.economics.price_list import load_price_list
 from sim.hardware import load_fitted, load_gpu
 from sim.model import load_model
@@ -35,3 +36,10 @@ def test_the_gpu_of_the_recipe_loads_and_runs_on_the_universal_roofline(tmp_path
 def test_the_price_list_of_the_recipe_quotes_its_price(tmp_path: Path) -> None:
     prices = load_price_list(_recipe(tmp_path, "A price list"))
     assert prices.quote("h100_sxm", "reserved").usd_per_gpu_hour == 2.10
+
+
+def test_the_api_prices_of_the_recipe_bill_a_request(tmp_path: Path) -> None:
+    prices = load_api_price_list(_recipe(tmp_path, "Prices of a hosted API"))
+    (price,) = prices.of("openai/gpt-oss-120b")
+    usd = price.usd(input_tokens=2e6, cached_input_tokens=1e6, output_tokens=1e6)
+    assert usd == pytest.approx(0.15 + 0.075 + 0.60)

@@ -1,10 +1,10 @@
 """Price lists: what providers ask for a GPU-hour, each with source and date; none is invented."""
 
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 
 from annotated_types import Ge, Gt, Le
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from sim.errors import InputError
 from sim.hardware.load import PROFILES
@@ -15,6 +15,9 @@ PRICES: Final = PROFILES / "prices"
 
 Term = Literal["on_demand", "reserved", "spot"]
 """How the GPU is rented; `reserved` covers every commitment, from a capacity block to years."""
+LOWEST_USD_PER_GPU_HOUR: Final = 0.03
+HIGHEST_USD_PER_GPU_HOUR: Final = 30.0
+"""No GPU is rented outside: a slip of units, or the price of a whole instance."""
 
 
 class Quote(BaseModel):
@@ -33,8 +36,15 @@ class Quote(BaseModel):
     source: Source
     as_of: AsOf
     note: str | None = None
+    provider: str | None = None
+    """Who asks for it: in a list, whoever the list is of, unless the row names another."""
 
     _source = field_validator("source")(check_source)
+
+    @property
+    def usd_per_instance_hour(self) -> float:
+        """What the whole instance costs, USD per hour."""
+        return self.usd_per_gpu_hour * self.gpus_per_instance
 
 
 class PriceList(BaseModel):
@@ -47,16 +57,41 @@ class PriceList(BaseModel):
     prices: tuple[Quote, ...] = Field(min_length=1)
     """Where a GPU and term come more than once, the first one counts."""
 
-    def quote(self, gpu: str, term: str = "on_demand") -> Quote:
-        """Return the price of a GPU under a term.
+    @model_validator(mode="after")
+    def _plausible(self) -> Self:
+        low, high = LOWEST_USD_PER_GPU_HOUR, HIGHEST_USD_PER_GPU_HOUR
+        for position, row in enumerate(self.prices):
+            if not low <= row.usd_per_gpu_hour <= high:
+                raise ValueError(
+                    f"`prices.{position}.usd_per_gpu_hour` is {row.usd_per_gpu_hour:g}, outside"
+                    f" {low:g} to {high:g}: check the unit, and whether it is one GPU's price"
+                )
+        return self
+
+    def of(self, gpu: str, term: str | None = None) -> tuple[Quote, ...]:
+        """Return every price of a GPU in this list, in the list's order."""
+        return tuple(
+            row if row.provider else row.model_copy(update={"provider": self.provider})
+            for row in self.prices
+            if row.gpu == gpu and term in {None, row.term}
+        )
+
+    def quote(self, gpu: str, term: str = "on_demand", *, instance: str | None = None) -> Quote:
+        """Return the price of a GPU under a term, and of one instance if it is named.
 
         Raises `InputError` that names the lists which have one; nothing is estimated.
         """
-        for row in self.prices:
-            if row.gpu == gpu and row.term == term:
+        offered = self.of(gpu, term)
+        for row in offered:
+            if instance in {None, row.instance}:
                 return row
         problem = f"price list `{self.provider}` has no {term} price for `{gpu}`"
-        raise InputError(problem, where="prices", remedy=_alternatives(gpu))
+        if offered:
+            known = ", ".join(f"`{row.instance}`" for row in offered)
+            problem, remedy = f"{problem} as `{instance}`", f"it has {known}"
+        else:
+            remedy = _alternatives(gpu)
+        raise InputError(problem, where="prices", remedy=remedy)
 
 
 def list_price_lists() -> tuple[str, ...]:
@@ -70,10 +105,16 @@ def load_price_list(reference: str | Path) -> PriceList:
     return validate(PriceList, read_yaml(path), str(path))
 
 
+def quotes(gpu: str, term: Term | None = None) -> tuple[Quote, ...]:
+    """Return what all shipped lists ask for a GPU, the cheapest first; empty where none has it."""
+    offers = [row for name in list_price_lists() for row in load_price_list(name).of(gpu, term)]
+    return tuple(sorted(offers, key=lambda row: row.usd_per_gpu_hour))
+
+
 def _alternatives(gpu: str) -> str:
     offers: dict[str, list[str]] = {}
     for name in list_price_lists():
-        terms = {row.term for row in load_price_list(name).prices if row.gpu == gpu}
+        terms = {row.term for row in load_price_list(name).of(gpu)}
         if terms:
             offers[name] = sorted(terms)
     own = "give `prices.usd_per_gpu_hour` with its source and date"

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
-from sim.economics.price_list import PriceList, list_price_lists, load_price_list
+from sim.economics.price_list import PriceList, list_price_lists, load_price_list, quotes
 from sim.errors import InputError, UnknownNameError
 from sim.hardware import list_gpus
 
@@ -30,8 +31,9 @@ def _own(tmp_path: Path, *rows: str) -> Path:
     return path
 
 
-def test_the_five_providers_are_there() -> None:
-    assert set(list_price_lists()) >= {"aws", "lambda", "nebius", "runpod", "vast"}
+def test_providers_of_every_kind_are_there() -> None:
+    hyperscalers, clouds = {"aws", "azure", "gcp"}, {"coreweave", "lambda", "nebius", "runpod"}
+    assert set(list_price_lists()) >= hyperscalers | clouds | {"vast", "modal"}
 
 
 def test_every_price_is_plausible_sourced_and_for_a_gpu_that_exists(prices: PriceList) -> None:
@@ -40,6 +42,23 @@ def test_every_price_is_plausible_sourced_and_for_a_gpu_that_exists(prices: Pric
         assert 0.2 < row.usd_per_gpu_hour < 30, "USD per GPU-hour: check the unit"
         assert row.gpu in list_gpus()
         assert 1 <= row.gpus_per_instance <= 8
+        assert row.source.startswith("https://") or " " in row.source
+
+
+def test_a_slip_of_a_thousand_in_any_price_is_refused(prices: PriceList) -> None:
+    content = prices.model_dump(mode="json")
+    for row in content["prices"]:
+        asked = row["usd_per_gpu_hour"]
+        for slip in (1000, 1 / 1000):
+            row["usd_per_gpu_hour"] = asked * slip
+            with pytest.raises(ValidationError, match="usd_per_gpu_hour"):
+                PriceList.model_validate(content)
+        row["usd_per_gpu_hour"] = asked
+
+
+def test_the_price_of_a_whole_node_is_not_taken_for_that_of_a_gpu(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="whether it is one GPU's price"):
+        load_price_list(_own(tmp_path, ROW.format(term="on_demand", usd=55.04)))
 
 
 def test_spot_is_cheaper_than_on_demand_of_the_same_list(prices: PriceList) -> None:
@@ -59,21 +78,25 @@ def test_spot_is_cheaper_than_on_demand_of_the_same_list(prices: PriceList) -> N
         ("nebius", "b200_sxm", 44.00),
         ("lambda", "b200_sxm", 53.52),
         ("runpod", "h100_sxm", 22.32),
+        ("aws", "a100_sxm_40gb", 21.957642),
+        ("azure", "h100_sxm", 98.32),
+        ("coreweave", "gb200", 42.0),
+        ("coreweave", "b200_sxm", 68.80),
     ],
 )
-def test_eight_gpus_cost_what_the_source_prints_for_the_instance(
+def test_an_instance_costs_what_the_source_prints_for_it(
     provider: str, gpu: str, usd_per_instance_hour: float
 ) -> None:
     quote = load_price_list(provider).quote(gpu, "on_demand")
-    total = quote.usd_per_gpu_hour * quote.gpus_per_instance
-    assert total == pytest.approx(usd_per_instance_hour, rel=1e-3)
+    assert quote.provider == provider
+    assert quote.usd_per_instance_hour == pytest.approx(usd_per_instance_hour, rel=1e-3)
 
 
 def test_no_price_is_invented_and_the_error_names_who_has_one() -> None:
     with pytest.raises(InputError) as caught:
-        load_price_list("aws").quote("a100_sxm_80gb", "on_demand")
-    assert "`aws` has no on_demand price for `a100_sxm_80gb`" in str(caught.value)
-    assert "runpod (on_demand)" in str(caught.value)
+        load_price_list("aws").quote("mi300x", "on_demand")
+    assert "`aws` has no on_demand price for `mi300x`" in str(caught.value)
+    assert "crusoe (on_demand)" in str(caught.value)
     with pytest.raises(InputError, match="no shipped list has that GPU"):
         load_price_list("aws").quote("abacus", "on_demand")
 
@@ -81,6 +104,31 @@ def test_no_price_is_invented_and_the_error_names_who_has_one() -> None:
 def test_the_first_of_several_rows_counts(tmp_path: Path) -> None:
     own = _own(tmp_path, ROW.format(term="spot", usd=2), ROW.format(term="spot", usd=1))
     assert load_price_list(own).quote("h100_sxm", "spot").usd_per_gpu_hour == 2
+
+
+def test_an_instance_may_be_asked_for_by_its_name() -> None:
+    prices = load_price_list("aws")
+    assert prices.quote("h100_sxm").gpus_per_instance == 8
+    assert prices.quote("h100_sxm", instance="p5.4xlarge").gpus_per_instance == 1
+    with pytest.raises(InputError, match=r"as `p9`; it has `p5\.48xlarge`, `p5\.4xlarge`"):
+        prices.quote("h100_sxm", instance="p9")
+
+
+def test_all_lists_stand_side_by_side_the_cheapest_first() -> None:
+    everywhere, spot = quotes("h100_sxm"), quotes("h100_sxm", "spot")
+    assert {quote.provider for quote in everywhere} >= {"aws", "azure", "nebius", "runpod"}
+    asked = [quote.usd_per_gpu_hour for quote in everywhere]
+    assert asked == sorted(asked)
+    assert {quote.term for quote in everywhere} == {"on_demand", "reserved", "spot"}
+    assert spot == tuple(quote for quote in everywhere if quote.term == "spot")
+    assert quotes("abacus") == ()
+
+
+def test_a_row_may_name_its_own_provider(tmp_path: Path) -> None:
+    row = ROW.format(term="spot", usd=2) + "    provider: a reseller\n"
+    prices = load_price_list(_own(tmp_path, ROW.format(term="on_demand", usd=3), row))
+    assert prices.quote("h100_sxm").provider == "own"
+    assert prices.quote("h100_sxm", "spot").provider == "a reseller"
 
 
 @pytest.mark.parametrize(
