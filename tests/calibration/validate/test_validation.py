@@ -18,7 +18,7 @@ def test_every_row_is_either_compared_or_refused(runs_file: RunsFile, row: Row) 
     rows = [
         row(case="good"),
         row(case="moe", model="openai/gpt-oss-120b"),
-        row(case="odd", weights="int4"),
+        row(case="odd", weights="fp4"),
         row(case="doubt", suspect=1),
         row(case="chip", gpu="abacus"),
     ]
