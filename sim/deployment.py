@@ -5,7 +5,10 @@ from typing import Annotated, Literal, Self
 from annotated_types import Ge, Gt, Le
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from sim.precision import BYTES_PER_WEIGHT as BYTES_PER_ELEMENT
 from sim.precision import Precision
+
+__all__ = ["BYTES_PER_ELEMENT", "MOST_GPUS", "Deployment", "Precision"]
 
 Width = Annotated[int, Ge(1), Le(64)]
 MOST_GPUS = 64

@@ -136,10 +136,10 @@ def test_a_price_is_a_list_ones_own_or_none(changed: Callable[..., Scenario]) ->
 def test_a_list_without_the_gpu_leaves_the_price_open_and_says_why(
     changed: Callable[..., Scenario],
 ) -> None:
-    scenario, reason = priced(changed(gpu="b200_sxm"))
+    scenario, reason = priced(changed(gpu="gb200"))
     assert scenario.prices is None
     assert reason is not None
-    assert "`runpod` has no on_demand price for `b200_sxm`" in reason
+    assert "`runpod` has no on_demand price for `gb200`" in reason
 
 
 def test_a_preview_is_short_and_gives_every_user_several_requests(start: Scenario) -> None:

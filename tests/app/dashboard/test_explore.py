@@ -133,7 +133,7 @@ def test_choices_that_clash_are_refused_in_one_sentence(
 
 
 def test_a_gpu_that_no_list_prices_leaves_the_money_open(opened: Callable[..., AppTest]) -> None:
-    page = opened(gpu="B200 SXM")
+    page = opened(gpu="GB200")
     assert "a month" not in answer(page)
     assert values(page)[4:] == ["—", "—"]
     assert "No price: price list `runpod` has no on_demand price" in texts(page)
