@@ -95,10 +95,10 @@ class Server:
         self.ends_s = inf  # the end of the pass in flight, while there is one
 
     def blocks(self, tokens: float) -> int:
-        return ceil((tokens - 1e-6) / self.limits.block_tokens)
+        return ceil((tokens - 1e-6) / self.limits.kv.block_tokens)
 
     def free(self) -> int:
-        return self.limits.kv_blocks - sum(self.blocks(job.kv_slots()) for job in self.batch)
+        return self.limits.kv.blocks - sum(self.blocks(job.kv_slots()) for job in self.batch)
 
     def begin(self, now: float) -> None:
         budget = self.limits.max_batched_tokens
@@ -245,6 +245,6 @@ def fits(job: Job, tokens: int, limits: Limits) -> bool:
         kv += phase.kv_growth * phase.passes
     return (
         tokens <= limits.max_context_tokens
-        and ceil((max(room) - 1e-6) / limits.block_tokens) <= limits.kv_blocks
+        and ceil((max(room) - 1e-6) / limits.kv.block_tokens) <= limits.kv.blocks
         and all(phase.positions <= limits.max_batched_tokens for phase in job.plan.phases)
     )

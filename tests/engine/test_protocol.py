@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from sim.cost import ForwardPass, PassLoad
+from sim.cost import ForwardPass, KvShape, PassLoad
 from sim.decoding import DraftWork, Phase, Plan
 from sim.engine import Limits, simulate
 from sim.records import IntArray, Traffic
@@ -52,8 +52,7 @@ ROOMY = Limits(
     replicas=1,
     max_sequences=64,
     max_batched_tokens=1000,
-    kv_blocks=1,
-    block_tokens=16,
+    kv=KvShape(blocks=1, block_tokens=16),
     max_context_tokens=10_000,
 )
 

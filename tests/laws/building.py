@@ -11,7 +11,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from sim.cost import ForwardPass
+from sim.cost import ForwardPass, KvShape
 from sim.decoding import AnyStrategy, RelativeDraft, Speculative, Strategy
 from sim.deployment import Deployment
 from sim.engine import Limits
@@ -167,8 +167,7 @@ def limits(draw: st.DrawFn) -> Limits:
         replicas=draw(st.integers(1, 3)),
         max_sequences=draw(st.sampled_from([1, 2, 3, 5, 64])),
         max_batched_tokens=draw(st.sampled_from([8, 17, 64, 256])),
-        kv_blocks=draw(st.integers(30, 600)) // block + 1,
-        block_tokens=block,
+        kv=KvShape(blocks=draw(st.integers(30, 600)) // block + 1, block_tokens=block),
         max_context_tokens=draw(st.sampled_from([150, 100_000])),
     )
 

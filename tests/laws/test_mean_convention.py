@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from sim.cost import ForwardPass, PassLoad
+from sim.cost import ForwardPass, KvShape, PassLoad
 from sim.decoding import BlockDiffusion, RelativeDraft, Speculative, Strategy
 from sim.engine import Limits, simulate
 from sim.records import FloatArray, IntArray, Traffic
@@ -22,8 +22,7 @@ ROOMY = Limits(
     replicas=1,
     max_sequences=64,
     max_batched_tokens=1 << 20,
-    kv_blocks=1 << 20,
-    block_tokens=16,
+    kv=KvShape(blocks=1 << 20, block_tokens=16),
     max_context_tokens=1 << 20,
 )
 PROMPT = 500

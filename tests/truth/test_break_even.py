@@ -13,7 +13,7 @@ from math import exp, inf, log
 import numpy as np
 import pytest
 
-from sim.cost import NO_LIMIT, ForwardPass, PassLoad
+from sim.cost import NO_LIMIT, ForwardPass, KvShape, PassLoad
 from sim.decoding import Autoregressive, RelativeDraft, Speculative, Strategy
 from sim.engine import Limits, simulate
 from sim.records import Traffic
@@ -62,8 +62,7 @@ def tokens_per_s(strategy: Strategy, batch: int, p: float) -> float:
         replicas=1,
         max_sequences=batch,
         max_batched_tokens=1 << 20,
-        kv_blocks=1 << 30,
-        block_tokens=16,
+        kv=KvShape(blocks=1 << 30, block_tokens=16),
         max_context_tokens=1 << 30,
     )
     passes = strategy.draw_passes(answers, stream(0, "acceptance"))
