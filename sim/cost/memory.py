@@ -172,7 +172,7 @@ def _ways_out(
     deployment: Deployment,
     draft_share: float,
 ) -> Iterator[str]:
-    """Yield changes after which it fits: fewest GPUs first, then the lightest loss of precision."""
+    """Yield changes after which it fits: fewest GPUs first, then least loss of precision."""
     ranks = deployment.tensor_parallel
     now = weight_bytes_per_gpu(model, gpu, deployment)
     while ranks * deployment.attention_data_parallel <= _WIDEST:
