@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
+from tests.browser.serving import Dashboard
+
 pytestmark = pytest.mark.browser
 
 TILE = "[data-testid=stMetric]"
@@ -26,7 +28,7 @@ class Visit:
 
 
 @pytest.fixture(scope="module")
-def visit(browser: Browser, dashboard_url: str) -> Iterator[Callable[..., Visit]]:
+def visit(browser: Browser, dashboard: Dashboard) -> Iterator[Callable[..., Visit]]:
     """Open Explore; `query` is the part of the address after the question mark."""
     contexts = []
 
@@ -44,7 +46,7 @@ def visit(browser: Browser, dashboard_url: str) -> Iterator[Callable[..., Visit]
             lambda said: visited.errors.append(said.text) if said.type == "error" else None,
         )
         visited.page.on("request", lambda request: visited.requests.append(request.url))
-        visited.page.goto(f"{dashboard_url}/?{query}")
+        visited.page.goto(f"{dashboard.url}/?{query}")
         visited.page.wait_for_selector(ANSWER)
         return visited
 
@@ -108,12 +110,12 @@ def test_every_tile_shows_a_number_an_interval_and_an_origin(first_visit: Visit)
 
 @pytest.mark.parametrize("name", ["first_visit", "phone_at_night"])
 def test_the_page_neither_errs_nor_scrolls_sideways_nor_phones_anywhere(
-    name: str, request: pytest.FixtureRequest, dashboard_url: str, tmp_path: Path
+    name: str, request: pytest.FixtureRequest, dashboard: Dashboard, tmp_path: Path
 ) -> None:
     visited: Visit = request.getfixturevalue(name)
     assert visited.errors == []
     outside = [
-        url for url in visited.requests if not url.startswith((dashboard_url, "data:", "blob:"))
+        url for url in visited.requests if not url.startswith((dashboard.url, "data:", "blob:"))
     ]
     assert outside == []
     assert not scrolls_sideways(visited.page)
@@ -121,8 +123,8 @@ def test_the_page_neither_errs_nor_scrolls_sideways_nor_phones_anywhere(
     assert len(picture) > 10_000
 
 
-def test_the_dashboard_listens_on_this_machine_only(dashboard_log: Path) -> None:
-    said = dashboard_log.read_text(encoding="utf-8")
+def test_the_dashboard_listens_on_this_machine_only(dashboard: Dashboard) -> None:
+    said = dashboard.log.read_text(encoding="utf-8")
     assert "http://127.0.0.1:" in said
     assert "Network URL" not in said
 
