@@ -83,10 +83,9 @@ def scrolls_sideways(page: Page) -> bool:
     return bool(page.evaluate(script))
 
 
-def ink(page: Page) -> str:
-    """Colour of the labels in the charts."""
-    script = "() => getComputedStyle(document.querySelector('.ytick text')).fill"
-    return str(page.evaluate(script))
+LIGHT_INK, DARK_INK = "rgb(27, 35, 48)", "rgb(231, 235, 242)"  # #1B2330 and #E7EBF2
+INK = "getComputedStyle(document.querySelector('.ytick text')).fill"
+"""Colour of the labels in the charts."""
 
 
 def test_the_answer_comes_first_then_six_tiles_then_charts(first_visit: Visit) -> None:
@@ -132,8 +131,14 @@ def test_the_dashboard_listens_on_this_machine_only(dashboard: Dashboard) -> Non
 def test_charts_are_drawn_for_a_light_and_for_a_dark_page(
     first_visit: Visit, phone_at_night: Visit
 ) -> None:
-    assert ink(first_visit.page) == "rgb(27, 35, 48)"  # #1B2330
-    assert ink(phone_at_night.page) == "rgb(231, 235, 242)"  # #E7EBF2
+    assert first_visit.page.evaluate(INK) == LIGHT_INK
+    assert phone_at_night.page.evaluate(INK) == DARK_INK
+
+
+def test_charts_follow_a_browser_that_turns_light(phone_at_night: Visit) -> None:
+    phone_at_night.page.emulate_media(color_scheme="light")
+    drawn = f"document.querySelector('.ytick text') && {INK} === '{LIGHT_INK}'"
+    phone_at_night.page.wait_for_function(drawn)
 
 
 def test_a_key_press_on_the_load_changes_the_tiles_and_the_address(first_visit: Visit) -> None:
