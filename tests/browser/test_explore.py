@@ -135,6 +135,15 @@ def test_charts_are_drawn_for_a_light_and_for_a_dark_page(
     assert phone_at_night.page.evaluate(INK) == DARK_INK
 
 
+def test_the_origins_fit_on_a_phone(phone_at_night: Visit) -> None:
+    page = phone_at_night.page
+    page.get_by_role("tab", name="Origin of the numbers").click()
+    page.wait_for_selector("text=Not modelled")
+    assert not scrolls_sideways(page)
+    page.get_by_role("tab", name="All").click()
+    settle(page)
+
+
 def test_charts_follow_a_browser_that_turns_light(phone_at_night: Visit) -> None:
     phone_at_night.page.emulate_media(color_scheme="light")
     drawn = f"document.querySelector('.ytick text') && {INK} === '{LIGHT_INK}'"
