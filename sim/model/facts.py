@@ -5,7 +5,10 @@ from typing import Annotated, Literal, Self
 from annotated_types import Ge
 from pydantic import BaseModel, ConfigDict, StrictBool, StrictInt, model_validator
 
-from sim.model.architecture import Model
+from sim.model.architecture import Layer, LayerGroup, Model
+from sim.model.mixers import GroupedQuery
+from sim.model.mlps import DenseMlp
+from sim.model.weight_format import WeightFormat
 
 Count = Annotated[StrictInt, Ge(1)]
 
@@ -53,19 +56,23 @@ class ModelFacts(BaseModel):
 
     def to_model(self) -> Model:
         """Return the counted facts that the simulator works with."""
+        kv_heads, width = (
+            self.kv_heads or self.heads,
+            self.head_dim or self.hidden_size // self.heads,
+        )
+        mixer = GroupedQuery(
+            self.heads, kv_heads, width, width, qk_norm_elements=2 * width * self.qk_norm
+        )
+        layer = Layer(mixer, DenseMlp(self.intermediate_size), 2 * self.hidden_size)
         return Model(
             name=self.name,
-            layers=self.layers,
             hidden_size=self.hidden_size,
-            heads=self.heads,
-            kv_heads=self.kv_heads or self.heads,
-            head_dim=self.head_dim or self.hidden_size // self.heads,
-            intermediate_size=self.intermediate_size,
+            groups=(LayerGroup(layer, self.layers),),
             vocab_size=self.vocab_size,
             tied_embeddings=self.tied_embeddings,
-            qk_norm=self.qk_norm,
             max_context_tokens=self.max_context_tokens,
             source=self.source,
             causal=self.causal,
-            weights=self.weights,
+            weights=WeightFormat(layers=self.weights),
+            final_norm_elements=self.hidden_size,
         )

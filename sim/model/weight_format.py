@@ -1,0 +1,59 @@
+"""In what precision a checkpoint stores each part of a model."""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Format = Literal["bf16", "fp16", "fp8", "fp8_block", "int8", "int4", "mxfp4", "nvfp4"]
+"""`fp8`: one scale per tensor or channel; `fp8_block`: one per block of 128 x 128; `int4`: one
+per `group_elements`; `mxfp4`: one 8-bit scale per 32; `nvfp4`: one FP8 scale per 16."""
+
+Part = Literal[
+    "attention", "attention_output", "recurrent", "dense_mlp", "shared_experts", "experts"
+]
+PARTS: Final[tuple[Part, ...]] = (
+    "attention",
+    "attention_output",
+    "recurrent",
+    "dense_mlp",
+    "shared_experts",
+    "experts",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WeightFormat:
+    """What the checkpoint stores, read from its config or side file.
+
+    Norms, biases and the router are 16 bits wide everywhere.
+    """
+
+    layers: Format = "bf16"
+    """Matrices of the layers, where no part says otherwise."""
+    attention: Format | None = None
+    """Override for attention projections; None: as `layers`. The same for the parts below."""
+    attention_output: Format | None = None
+    """The output projection; None: as `attention` (DeepSeek in NVFP4 quantises it alone)."""
+    recurrent: Format | None = None
+    dense_mlp: Format | None = None
+    shared_experts: Format | None = None
+    experts: Format | None = None
+    """Routed experts."""
+    embeddings: Format = "bf16"
+    head: Format = "bf16"
+    kv: Format | None = None
+    """KV cache, where the checkpoint carries its scales or asks for a format; None: as the
+    engine likes."""
+    group_elements: int | None = None
+    """Weights per scale of an integer format; None: one scale per channel, or not an integer."""
+    mixed: tuple[str, ...] = ()
+    """Parts that are stored in more than one format: the one of most of their weights is given
+    above."""
+    source: str = "bf16 assumed: nothing said"
+    """Where this was read."""
+
+    def of(self, part: Part) -> Format:
+        """Return the format of a part of the layers."""
+        override: Format | None = getattr(self, part)
+        if override is None and part == "attention_output":
+            override = self.attention
+        return override or self.layers
