@@ -89,7 +89,7 @@ class Model:
     """Multi-token-prediction layers that come with the checkpoint, in no total."""
     final_norm_elements: int = 0
     other_elements: int = 0
-    """Weights that no matrix product uses and that fit nowhere else: learned positions, tables."""
+    """Weights that fit nowhere else: learned positions, a self-conditioning MLP."""
     head_bias_elements: int = 0
 
     @property
