@@ -1,24 +1,44 @@
 """Schema of a model's facts as users write them: in the catalog, in their own file, or inline."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal, Self
 
 from annotated_types import Ge
-from pydantic import BaseModel, ConfigDict, StrictBool, StrictInt, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
 
-from sim.model.architecture import Layer, LayerGroup, Model
-from sim.model.mixers import GroupedQuery
+from sim.model.architecture import Layer, Model
+from sim.model.architecture_facts import ArchitectureFacts
+from sim.model.mixer_facts import Count, GroupedQueryFacts
 from sim.model.mlps import DenseMlp
-from sim.model.weight_format import WeightFormat
+from sim.model.stack import grouped
+from sim.model.weight_format import Format, WeightFormat
+from sim.yaml_files import validate
 
-Count = Annotated[StrictInt, Ge(1)]
+Family = Literal["autoregressive", "diffusion", "block_diffusion"]
+
+
+class WeightFacts(BaseModel):
+    """Format of each part of the published checkpoint, see `WeightFormat`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    layers: Format
+    attention: Format | None = None
+    attention_output: Format | None = None
+    recurrent: Format | None = None
+    dense_mlp: Format | None = None
+    shared_experts: Format | None = None
+    experts: Format | None = None
+    embeddings: Format = "bf16"
+    head: Format = "bf16"
+    kv: Format | None = None
+    group_elements: Count | None = None
+    zero_points: StrictBool = False
+    weight_only: StrictBool = False
 
 
 class ModelFacts(BaseModel):
-    """A dense decoder-only transformer; every key is a plain count read off its `config.json`.
-
-    What other architectures need (experts, latent attention, windows) comes as further optional
-    keys, so that the files written today stay valid.
-    """
+    """What both ways of writing a model share."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -27,21 +47,76 @@ class ModelFacts(BaseModel):
     """Other names under which the model is found, such as its Hugging Face repositories."""
     source: str = "given by the user"
     """Where the facts were read: an address or a citation."""
-    layers: Count
+    as_of: Annotated[str, Field(pattern=r"^\d{4}(-\d{2}){0,2}$")] | None = None
+    """Date of the source."""
     hidden_size: Count
+    vocab_size: Count
+    tied_embeddings: StrictBool = False
+    max_context_tokens: Count
+    causal: StrictBool = True
+    decoding: tuple[Family, ...] | None = None
+    """Strategies that it was trained for; None: autoregressive, or diffusion if not causal."""
+    weights: Format | WeightFacts = "bf16"
+    """Precision in which the checkpoint is published, as a whole or by part."""
+    vision_parameters: Annotated[StrictInt, Ge(0)] = 0
+    mtp_parameters: Annotated[StrictInt, Ge(0)] = 0
+    other_parameters: Annotated[StrictInt, Ge(0)] = 0
+    """Weights outside the layers beside embeddings, head and last norm."""
+
+    def build_layers(self) -> tuple[Layer, ...]:
+        """Return the layers."""
+        raise NotImplementedError
+
+    def to_model(self) -> Model:
+        """Return the counted facts that the simulator works with."""
+        natural: Family = "autoregressive" if self.causal else "diffusion"
+        return Model(
+            name=self.name,
+            hidden_size=self.hidden_size,
+            vocab_size=self.vocab_size,
+            tied_embeddings=self.tied_embeddings,
+            groups=grouped(self.build_layers()),
+            max_context_tokens=self.max_context_tokens,
+            source=self.source if self.as_of is None else f"{self.source} ({self.as_of})",
+            causal=self.causal,
+            decoding=self.decoding or (natural,),
+            weights=self._weights(),
+            vision_parameters=self.vision_parameters,
+            mtp_parameters=self.mtp_parameters,
+            final_norm_elements=self.hidden_size,
+            other_elements=self.other_parameters,
+        )
+
+    def _weights(self) -> WeightFormat:
+        source = f"facts of {self.name}"
+        if isinstance(self.weights, WeightFacts):
+            return WeightFormat(**self.weights.model_dump(), source=source)
+        return WeightFormat(layers=self.weights, source=source)
+
+
+class LayeredFacts(ModelFacts):
+    """Any architecture: kinds of layers, and how many of each."""
+
+    architecture: ArchitectureFacts
+
+    def build_layers(self) -> tuple[Layer, ...]:
+        """Return the layers."""
+        return self.architecture.build(self.hidden_size)
+
+
+class DenseModelFacts(ModelFacts):
+    """A dense decoder-only transformer; every key is a plain count read off its `config.json`."""
+
+    layers: Count
     heads: Count
     kv_heads: Count | None = None
     """None: as many as `heads`."""
     head_dim: Count | None = None
     """None: `hidden_size / heads`."""
     intermediate_size: Count
-    vocab_size: Count
-    tied_embeddings: StrictBool = False
     qk_norm: StrictBool = False
-    max_context_tokens: Count
-    causal: StrictBool = True
-    weights: Literal["bf16", "fp8"] = "bf16"
-    """Precision in which the checkpoint is published."""
+    """Queries and keys pass through a norm of one head's width each (Qwen3)."""
+    qkv_bias: StrictBool = False
 
     @model_validator(mode="after")
     def _heads_divide(self) -> Self:
@@ -54,25 +129,20 @@ class ModelFacts(BaseModel):
             )
         return self
 
-    def to_model(self) -> Model:
-        """Return the counted facts that the simulator works with."""
-        kv_heads, width = (
-            self.kv_heads or self.heads,
-            self.head_dim or self.hidden_size // self.heads,
-        )
-        mixer = GroupedQuery(
-            self.heads, kv_heads, width, width, qk_norm_elements=2 * width * self.qk_norm
-        )
-        layer = Layer(mixer, DenseMlp(self.intermediate_size), 2 * self.hidden_size)
-        return Model(
-            name=self.name,
-            hidden_size=self.hidden_size,
-            groups=(LayerGroup(layer, self.layers),),
-            vocab_size=self.vocab_size,
-            tied_embeddings=self.tied_embeddings,
-            max_context_tokens=self.max_context_tokens,
-            source=self.source,
-            causal=self.causal,
-            weights=WeightFormat(layers=self.weights),
-            final_norm_elements=self.hidden_size,
-        )
+    def build_layers(self) -> tuple[Layer, ...]:
+        """Return the layers."""
+        mixer = GroupedQueryFacts(
+            heads=self.heads,
+            kv_heads=self.kv_heads,
+            head_dim=self.head_dim or self.hidden_size // self.heads,
+            qk_norm="head" if self.qk_norm else "none",
+            qkv_bias=self.qkv_bias,
+        ).build(self.hidden_size)
+        mlp = DenseMlp(self.intermediate_size)
+        return (Layer(mixer, mlp, 2 * self.hidden_size),) * self.layers
+
+
+def read_facts(mapping: Mapping[str, object], where: str) -> ModelFacts:
+    """Return facts of any architecture, or those of a dense model written flat."""
+    kind = LayeredFacts if "architecture" in mapping else DenseModelFacts
+    return validate(kind, mapping, where)

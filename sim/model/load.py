@@ -6,9 +6,9 @@ from typing import Final
 
 from sim.errors import UnknownNameError
 from sim.model.architecture import Model
-from sim.model.facts import ModelFacts
+from sim.model.facts import ModelFacts, read_facts
 from sim.model.huggingface import load_config
-from sim.yaml_files import list_names, read_yaml, validate
+from sim.yaml_files import list_names, read_yaml
 
 CATALOG: Final = Path(__file__).resolve().parent.parent / "catalog" / "models"
 
@@ -26,7 +26,7 @@ def load_model(reference: str | Path | Mapping[str, object]) -> Model:
     YAML file of facts, or a Hugging Face `config.json` or its folder.
     """
     if isinstance(reference, Mapping):
-        return validate(ModelFacts, reference, "model").to_model()
+        return read_facts(reference, "model").to_model()
     if isinstance(reference, str):
         if reference in list_models():
             return _load_facts(CATALOG / f"{reference}.yaml").to_model()
@@ -41,7 +41,7 @@ def load_model(reference: str | Path | Mapping[str, object]) -> Model:
 
 
 def _load_facts(path: Path) -> ModelFacts:
-    return validate(ModelFacts, read_yaml(path), str(path))
+    return read_facts(read_yaml(path), str(path))
 
 
 def _by_alias(alias: str) -> Model:

@@ -44,7 +44,11 @@ class WeightFormat:
     """KV cache, where the checkpoint carries its scales or asks for a format; None: as the
     engine likes."""
     group_elements: int | None = None
-    """Weights per scale of an integer format; None: one scale per channel, or not an integer."""
+    """Weights per scale; None: one scale per channel, tensor, or block of `fp8_block`."""
+    zero_points: bool = False
+    """Each group of integers has a zero point beside its scale (AWQ)."""
+    weight_only: bool = False
+    """Multiplied in 16 bits: only the weights are small, activations are not quantised."""
     mixed: tuple[str, ...] = ()
     """Parts that are stored in more than one format: the one of most of their weights is given
     above."""

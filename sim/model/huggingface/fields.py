@@ -70,7 +70,7 @@ class Fields:
         key, value = self._find(keys)
         if value is None:
             return default
-        if not isinstance(value, bool) and value not in {0, 1}:
+        if not isinstance(value, int) or value not in {0, 1}:
             self._wrong(key, "true or false", value)
         return bool(value)
 

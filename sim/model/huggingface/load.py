@@ -37,6 +37,8 @@ def from_mapping(config: Mapping[str, object], file: Path) -> Model:
     outer_type = outer.text("model_type") or _by_class(outer)
     inner_type = text.text("model_type") or _by_class(text)
     model_type = inner_type or TEXT_TYPE.get(outer_type or "", outer_type)
+    if model_type is None and not outer.has("architectures"):
+        outer.refuse("model_type", "is missing, and `architectures` too: which family is it?")
     result = parse(_with_outer(text, outer), model_type)
     vision = vision_parameters(outer, outer_type or "", result.hidden_size)
     formats = weight_format(outer, text, file, result)
