@@ -20,7 +20,7 @@ Family = Literal["autoregressive", "diffusion", "block_diffusion"]
 class WeightFacts(BaseModel):
     """Format of each part of the published checkpoint, see `WeightFormat`."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     layers: Format
     attention: Format | None = None
@@ -40,7 +40,7 @@ class WeightFacts(BaseModel):
 class ModelFacts(BaseModel):
     """What both ways of writing a model share."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     name: str
     aliases: tuple[str, ...] = ()

@@ -7,7 +7,6 @@ from typing import Final
 from sim.errors import UnknownNameError
 from sim.model.architecture import Model
 from sim.model.facts import ModelFacts, read_facts
-from sim.model.huggingface import load_config
 from sim.yaml_files import list_names, read_yaml
 
 CATALOG: Final = Path(__file__).resolve().parent.parent / "catalog" / "models"
@@ -37,6 +36,8 @@ def load_model(reference: str | Path | Mapping[str, object]) -> Model:
         path = reference
     if path.suffix in {".yaml", ".yml"}:
         return _load_facts(path).to_model()
+    from sim.model.huggingface import load_config  # one module per family: only when needed
+
     return load_config(path)
 
 

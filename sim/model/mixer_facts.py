@@ -15,7 +15,7 @@ Amount = Annotated[StrictInt, Ge(0)]
 class Facts(BaseModel):
     """Frozen, and no key that is not known."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class GroupedQueryFacts(Facts):
