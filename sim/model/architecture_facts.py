@@ -28,7 +28,7 @@ class DenseFacts(Facts):
 class ExpertsFacts(Facts):
     """A mixture of experts."""
 
-    kind: Literal["experts"]
+    kind: Literal["moe"]
     experts: Count
     active: Count
     intermediate_size: Count

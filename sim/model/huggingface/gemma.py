@@ -1,6 +1,7 @@
 """Gemma 2, 3 and 4 and DiffusionGemma: sliding windows between full layers, four norms a layer."""
 
 from dataclasses import replace
+from typing import Final
 
 from sim.model.architecture import Layer
 from sim.model.huggingface.expert_fields import experts
@@ -65,9 +66,10 @@ def parse_gemma4(fields: Fields) -> Stack:
     With experts, the dense MLP works beside them on every token: it is counted as shared.
     """
     fields = _with_defaults(fields, num_hidden_layers=30, vocab_size=262_144, sliding_window=512)
-    for key in ("hidden_size_per_layer_input", "num_kv_shared_layers"):
-        if fields.amount(key) or (key not in fields.content and _small(fields)):
-            fields.refuse(key, "is not understood yet (Gemma 4 E2B and E4B)")
+    if fields.amount("num_kv_shared_layers"):
+        fields.refuse("num_kv_shared_layers", _SMALL_ONLY)
+    if fields.amount("hidden_size_per_layer_input") or _has_inputs_per_layer(fields):
+        fields.refuse("hidden_size_per_layer_input", _SMALL_ONLY)
     fields.ignore("vocab_size_per_layer_input", "use_double_wide_mlp")
     if fields.text("use_bidirectional_attention") not in {None, "vision"}:
         fields.refuse("use_bidirectional_attention", "should be vision: others are not understood")
@@ -81,10 +83,14 @@ def parse_gemma4(fields: Fields) -> Stack:
     return stack(fields, layers, tied=True, context_tokens=131_072)
 
 
-def _small(fields: Fields) -> bool:
-    """The class's default is the per-layer input of the small models; the large ones say 0."""
-    kind = fields.text("model_type")
-    return kind == "gemma4_text" and not fields.flag("enable_moe_block")
+_SMALL_ONLY: Final = "is not understood yet (Gemma 4 E2B and E4B)"
+
+
+def _has_inputs_per_layer(fields: Fields) -> bool:
+    """The class's default is what the small models have; the large ones say 0, or have experts."""
+    said = "hidden_size_per_layer_input" in fields.content
+    small = fields.text("model_type") == "gemma4_text" and not fields.flag("enable_moe_block")
+    return small and not said
 
 
 def _gemma4_mlp(fields: Fields, hidden: int) -> tuple[Mlp, int]:
