@@ -16,6 +16,7 @@ from sim.cost.operation import Kind, Operation
 from sim.cost.roofline import Number, smooth_roofline_s
 from sim.cost.work import ACTIVATION_BYTES, Gemm
 from sim.hardware import FittedProfile, GpuProfile
+from sim.hardware.fitted import Collectives
 from sim.model import Model
 from sim.precision import Precision
 from sim.records import FloatArray
@@ -128,28 +129,40 @@ class Plain:
         )
 
     def _collectives(self, tokens: Number) -> Iterator[Timed]:
-        """Sums over tensor-parallel ranks, exchange with the experts, hand-over of stages."""
-        layout, fitted, link = self.layout, self.fitted, self.gpu.link_one_way_bytes_per_s.value
+        """Sums over tensor-parallel ranks, exchange with the experts, hand-over of stages.
+
+        Ranks fill a node before the next one; a group that spans nodes goes at the network's pace.
+        """
+        layout = self.layout
         tensor = tokens * self.model.hidden_size * ACTIVATION_BYTES
         alone = layout.attention_data == 1
         if layout.tensor > 1:
+            fits, link = self._between(layout.tensor)
             count = self.layers.reduced + (self.layers.expert_layers if alone else 0)
             seconds = all_reduce_s(
-                tensor, layout.tensor, fit=fitted.all_reduce, link_bytes_per_s=link
+                tensor, layout.tensor, fit=fits.all_reduce, link_bytes_per_s=link
             )
             yield Timed("all-reduce", count, seconds, bytes_moved=tensor, kind="collective")
         if not alone:
             gpus = layout.stage_gpus
+            fits, link = self._between(gpus)
             for mlp, count in self.layers.experts:
                 copies = min(mlp.active, layout.expert) if layout.expert > 1 else gpus
                 moved = tensor * copies / layout.tensor
-                fit = fitted.all_to_all if layout.expert > 1 else fitted.all_gather
+                fit = fits.all_to_all if layout.expert > 1 else fits.all_gather
                 seconds = exchange_s(moved, gpus, fit=fit, link_bytes_per_s=link)
                 name = "exchange with the experts"
                 yield Timed(name, 2 * count, seconds, bytes_moved=moved, kind="collective")
         if layout.pipeline > 1:
-            fit = fitted.point_to_point
+            fits, link = self._between(layout.stage_gpus * layout.pipeline)
+            fit = fits.point_to_point
             seconds = fit.fixed_s + tensor / (fit.bandwidth_efficiency * link)
-            name = "hand-over between stages"
-            count = layout.pipeline - 1
+            name, count = "hand-over between stages", layout.pipeline - 1
             yield Timed(name, count, seconds, bytes_moved=tensor, kind="collective")
+
+    def _between(self, gpus: int) -> tuple[Collectives, float]:
+        """Return the fits and the one-way bandwidth of a group of GPUs: node or network."""
+        network = self.gpu.network_one_way_bytes_per_s
+        if gpus <= self.gpu.gpus_per_node.value or network is None:
+            return self.fitted, self.gpu.link_one_way_bytes_per_s.value
+        return self.fitted.network, network.value

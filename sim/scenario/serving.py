@@ -1,8 +1,10 @@
 """From names to facts: the model, GPU, engine and cost model of a scenario, cross-checked."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sim.cost import ForwardPass, MemoryPlan, plan_memory
+from sim.deployment import Deployment
 from sim.economics.price_list import Quote
 from sim.engine import Limits
 from sim.errors import InputError
@@ -52,19 +54,31 @@ def resolve(scenario: Scenario) -> Serving:
         max_context_tokens=model.max_context_tokens,
     )
     quote = None if scenario.prices is None else scenario.prices.resolve(gpu.name)
-    cost = ForwardPass(model, gpu, fitted, engine, deployment)
+    cost = _forward_pass(model, gpu, fitted.model_dump_json(), engine, deployment)
     return Serving(model, gpu, fitted, engine, cost, memory, limits, quote)
 
 
+@lru_cache(maxsize=16)
+def _forward_pass(
+    model: Model, gpu: GpuProfile, fitted_json: str, engine: EngineProfile, deployment: Deployment
+) -> ForwardPass:
+    """Return the same pricing for the same facts: what it remembers serves the next run too.
+
+    Runs that differ in load or strategy only, as in a sweep or under a slider, share it.
+    """
+    fitted = FittedProfile.model_validate_json(fitted_json)  # holds dicts, so it is no key itself
+    return ForwardPass(model, gpu, fitted, engine, deployment)
+
+
 def _check_parallelism(scenario: Scenario, model: Model, gpu: GpuProfile) -> None:
-    ranks, where = scenario.deployment.tensor_parallel, "deployment.tensor_parallel"
+    ranks = scenario.deployment.tensor_parallel
     for mixer, _ in model.attention_groups():
         kv_heads = mixer.kv_heads if isinstance(mixer, GroupedQuery) else 1
         if mixer.heads % ranks or (ranks < kv_heads and kv_heads % ranks):
             raise InputError(
                 f"{ranks} GPUs cannot share the {mixer.heads} query and {kv_heads} KV heads"
                 f" of {model.name}",
-                where=where,
+                where="deployment.tensor_parallel",
                 remedy="use a power of two up to 8",
             )
     if scenario.deployment.expert_parallel > 1 and not any(
@@ -75,9 +89,14 @@ def _check_parallelism(scenario: Scenario, model: Model, gpu: GpuProfile) -> Non
             where="deployment.expert_parallel",
             remedy="remove it",
         )
-    node = gpu.gpus_per_node.value
-    if scenario.deployment.tensor_parallel * scenario.deployment.attention_data_parallel > node:
-        raise InputError(f"more GPUs than the {node:g} of a node of {gpu.name}", where=where)
+    node, gpus = gpu.gpus_per_node.value, scenario.deployment.gpus_per_replica
+    if gpus > node and gpu.network_one_way_bytes_per_s is None:
+        raise InputError(
+            f"a replica of {gpus} GPUs spans nodes of {node:g} {gpu.name}, and the profile names"
+            " no network",
+            where="deployment",
+            remedy="use fewer GPUs in a replica, or a profile of your own with its network",
+        )
 
 
 def _check_lengths(scenario: Scenario, model: Model) -> None:
