@@ -53,10 +53,10 @@ class MemoryPlan:
 
 
 def weight_bytes_per_gpu(model: Model, gpu: GpuProfile, deployment: Deployment) -> float:
-    """Return the weights on the fullest GPU: its share of the matrices, tables, small parts and vision.
+    """Return the weights on the fullest GPU: its share of the matrices and tables, the rest whole.
 
-    Embedding, LM head, norms, biases and vision stay in 16 bits. A checkpoint size of the user's own
-    (`deployment.checkpoint_gb`) replaces the count and is split evenly.
+    Embedding, LM head, norms, biases and vision stay in 16 bits. A checkpoint size of the user's
+    own (`deployment.checkpoint_gb`) replaces the count and is split evenly.
     """
     layout, layers = Layout.of(deployment), layers_of(model, gpu, deployment)
     if deployment.checkpoint_gb is not None:

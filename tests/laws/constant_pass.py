@@ -17,5 +17,5 @@ class ConstantPass(ForwardPass):
     def seconds(self, *_load: Any, **_capped: Any) -> float:
         return self.constant_s
 
-    def slope(self, *_batch: Any) -> tuple[float, int]:
-        return 0.0, NO_LIMIT
+    def line(self, *_batch: Any) -> tuple[float, float, int]:
+        return self.constant_s, 0.0, NO_LIMIT

@@ -44,7 +44,13 @@ def _shared(mixer: GroupedQuery | Latent, ranks: int) -> bool:
 
 @cache
 def machine(
-    model: str, gpu: str, layout: Layout, weights: str = "bf16", kv: str = "bf16", skew: float = 0
+    model: str,
+    gpu: str,
+    layout: Layout,
+    *,
+    weights: str = "bf16",
+    kv: str = "bf16",
+    skew: float = 0.0,
 ) -> ForwardPass:
     """Return the cost model of a model on some GPUs, with a host that takes time."""
     tensor, pipeline, expert, data = layout
@@ -72,9 +78,9 @@ def machines_of(draw: st.DrawFn, model: str) -> ForwardPass:
         model,
         draw(st.sampled_from(list_gpus())),
         draw(st.sampled_from(allowed_layouts(model))),
-        draw(st.sampled_from(WEIGHTS)),
-        draw(st.sampled_from(["bf16", "fp8"])),
-        draw(st.sampled_from([0.0, 0.5])),
+        weights=draw(st.sampled_from(WEIGHTS)),
+        kv=draw(st.sampled_from(["bf16", "fp8"])),
+        skew=draw(st.sampled_from([0.0, 0.5])),
     )
 
 

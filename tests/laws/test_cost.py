@@ -142,8 +142,9 @@ def check_line(cost: ForwardPass, load: PassLoad, growths: list[tuple[float, flo
     reads = ((load.context_tokens, load.pairs), *load.capped)
     grown = [(kv, kv * queries) for kv, queries in growths]
     state = tuple((*read, *growth) for read, growth in zip(reads, grown, strict=True))
-    slope_s, limit = cost.slope(state, load.sequences)
+    first_s, slope_s, limit = cost.line(*load[:3], state)
     assert limit >= 1
+    assert first_s == pytest.approx(cost.pass_s(load), rel=1e-12)
 
     def pass_s(number: int) -> float:
         now = [(r + number * dr, p + number * dp) for r, p, dr, dp in state]
@@ -189,6 +190,7 @@ def test_a_leap_ends_where_attention_turns_from_memory_to_arithmetic() -> None:
     (rates,) = cost.decode_rates
     # 10,000 KV tokens take as long as `even` pairs; start 50 passes before that balance
     even = rates.token_s * 10_000 / rates.pair_s
-    slope_s, limit = cost.slope(((10_000.0, even - 50 * 1000.0, 0.0, 1000.0),), 1)
+    state = ((10_000.0, even - 50 * 1000.0, 0.0, 1000.0),)
+    _, slope_s, limit = cost.line(1, 100, 100.0, state)
     assert slope_s == 0.0
     assert limit in {50, 51}  # at the balance itself both lines agree

@@ -37,11 +37,11 @@ class Watched(Replica):
         self.last_s = 0.0
         super().__init__(*args, **settings)
 
-    def _begin(self) -> None:
-        assert self.env.now >= self.last_s, "the clock ran back"
-        self.last_s = self.env.now
+    def _begin(self, now: float) -> None:
+        assert now == self.env.now >= self.last_s, "the clock ran back"
+        self.last_s = now
         free_before = self.preempted()
-        super()._begin()
+        super()._begin(now)
         type(self).seen += 1
         if not self.running:
             assert not self.waiting, "idle while a request waits that fits an empty replica"

@@ -45,8 +45,8 @@ class Roofline(ForwardPass):
     def pass_s(self, load: PassLoad) -> float:
         return self.seconds(*load)
 
-    def slope(self, *_batch: Any) -> tuple[float, int]:
-        return 0.0, NO_LIMIT
+    def line(self, sequences: int, positions: int, *_rest: Any) -> tuple[float, float, int]:
+        return self.seconds(sequences, positions), 0.0, NO_LIMIT
 
 
 @cache
