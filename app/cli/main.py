@@ -206,7 +206,9 @@ def schema_command() -> int:
 
 @app.command(name="app")
 def app_command(
-    port: Annotated[int | None, typer.Option("--port", help="Port of the dashboard.")] = None,
+    port: Annotated[
+        int | None, typer.Option("--port", min=1, max=65_535, help="Port of the dashboard.")
+    ] = None,
 ) -> int:
     """Start the dashboard and print its address."""
     from app.cli.dashboard import start_dashboard
