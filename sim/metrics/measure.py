@@ -58,7 +58,7 @@ def measure(
         window=window,
         warmup_requests=warmup,
         interval_basis=_interval_basis(simulation, overloaded=overloaded),
-        notes=notes(simulation, load, counts, columns["ttft"][done], warmup),
+        notes=notes(simulation, load, counts, rows(counted, done), warmup),
     )  # fmt: skip
 
 
