@@ -34,7 +34,9 @@ class Outcome:
     not_modelled: tuple[str, ...]
 
 
-def run(scenario: Scenario, *, mode: Literal["leap", "pass"] = "leap") -> Outcome:
+def run(
+    scenario: Scenario, *, mode: Literal["leap", "pass"] = "leap", intervals: bool = True
+) -> Outcome:
     """Serve the workload on the deployment and say how well, and for how much."""
     serving, seed = resolve(scenario), scenario.run.seed
     strategy, gpus = scenario.decoding, scenario.deployment.gpus
@@ -42,7 +44,12 @@ def run(scenario: Scenario, *, mode: Literal["leap", "pass"] = "leap") -> Outcom
     passes = strategy.draw_passes(traffic.output_tokens, stream(seed, "acceptance"))
     simulation = simulate(traffic, passes, strategy, serving.cost, serving.limits, mode=mode)
     metrics = measure(
-        simulation, slo=scenario.slo, pipeline=scenario.pipeline, gpus=gpus, seed=seed
+        simulation,
+        slo=scenario.slo,
+        pipeline=scenario.pipeline,
+        gpus=gpus,
+        seed=seed,
+        intervals=intervals,
     )
     prompt, answer = float(traffic.input_tokens.mean()), float(traffic.output_tokens.mean())
     queries = typical_phase(strategy, prompt, answer).positions

@@ -21,13 +21,20 @@ from sim.units import MS_PER_S
 
 
 def measure(
-    simulation: Simulation, *, slo: Slo, pipeline: Pipeline, gpus: int, seed: int
+    simulation: Simulation,
+    *,
+    slo: Slo,
+    pipeline: Pipeline,
+    gpus: int,
+    seed: int,
+    intervals: bool = True,
 ) -> Metrics:
     """Measure one run. `gpus` counts those of all replicas; `seed` owns the bootstrap's stream.
 
     Latencies and targets speak for all counted requests. Rates and busy time are those of a
     window: between the counted arrivals, or, where the queue grows without bound, while the
     deployment is saturated, so that they are what it can do and not how it fills up.
+    `intervals` False leaves all intervals out, and the time that they take: for sweeps.
     """
     load = judge(simulation)
     overloaded, records = load.overloaded, simulation.records
@@ -37,10 +44,11 @@ def measure(
     arriving = measurement_window(counted, steady_state=simulation.steady_state)
     window = load.saturated if overloaded else arriving
     columns = _columns(counted, pipeline)
-    latency = _latency(simulation, done, columns, seed, withhold=overloaded)
+    bootstrap = seed if intervals else None
+    latency = _latency(simulation, done, columns, bootstrap, withhold=overloaded)
     rates = throughput(
         *(records, counted), arriving=arriving, finishing=window,
-        pipeline=pipeline, gpus=gpus, seed=seed, withhold_speed=overloaded,
+        pipeline=pipeline, gpus=gpus, seed=bootstrap, withhold_speed=overloaded,
     )  # fmt: skip
     return Metrics(
         status="overloaded" if overloaded else "ok",
@@ -51,13 +59,14 @@ def measure(
         slo=judge_targets(
             *(counted, columns, latency, slo),
             offered_requests_per_s=rates.offered_requests_per_s, overloaded=overloaded,
+            intervals=intervals,
         ),
         utilisation=utilisation(simulation, window),
         littles_law=littles_law(simulation, None if overloaded else arriving),
         waterfall=() if overloaded else waterfall(counted, pipeline),
         window=window,
         warmup_requests=warmup,
-        interval_basis=_interval_basis(simulation, overloaded=overloaded),
+        interval_basis=_interval_basis(simulation, overloaded=overloaded, asked=intervals),
         notes=notes(simulation, load, counts, rows(counted, done), warmup),
     )  # fmt: skip
 
@@ -85,7 +94,7 @@ def _latency(
     simulation: Simulation,
     done: BoolArray,
     columns: Mapping[str, FloatArray],
-    seed: int,
+    seed: int | None,
     *,
     withhold: bool,
 ) -> dict[str, Summary]:
@@ -138,8 +147,10 @@ def waterfall(counted: RequestRecords, pipeline: Pipeline) -> tuple[Stage, ...]:
     )
 
 
-def _interval_basis(simulation: Simulation, *, overloaded: bool) -> str:
+def _interval_basis(simulation: Simulation, *, overloaded: bool, asked: bool) -> str:
     """Say what the intervals speak for."""
+    if not asked:
+        return "none asked for"
     method = "batch means, and a bootstrap over batches for percentiles"
     if overloaded:
         return f"90 %, one run: {method}; they speak for the saturated deployment"

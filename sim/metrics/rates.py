@@ -19,12 +19,13 @@ def throughput(
     finishing: Window | None,
     pipeline: Pipeline,
     gpus: int,
-    seed: int,
+    seed: int | None,
     withhold_speed: bool,
 ) -> Throughput:
     """Return rates over the windows, and the median user speed of the counted requests.
 
     `arriving` is that of the counted arrivals, `finishing` the one in which completions count.
+    `seed` is that of the bootstrap; `None`: no intervals.
     """
     done = rows(records, slice(0) if finishing is None else finishing.completions(records))
     output_tokens, input_tokens = int(done.output_tokens.sum()), int(done.input_tokens.sum())
@@ -33,6 +34,7 @@ def throughput(
     if not withhold_speed:
         answered = rows(counted, finished(counted))
         speed, speed_interval = median_with_interval(user_tokens_per_s(answered, pipeline), seed)
+    in_slices = None if seed is None else finishing
     return Throughput(
         offered_requests_per_s=_per_s(offered, arriving),
         requests_per_s=_per_s(len(done), finishing),
@@ -40,8 +42,8 @@ def throughput(
         output_tokens_per_s=_per_s(output_tokens, finishing),
         output_tokens_per_s_per_gpu=_per_s(output_tokens / gpus, finishing),
         user_tokens_per_s=speed,
-        interval_requests_per_s=_interval(done, np.ones(len(done)), finishing),
-        interval_output_tokens_per_s=_interval(done, done.output_tokens, finishing),
+        interval_requests_per_s=_interval(done, np.ones(len(done)), in_slices),
+        interval_output_tokens_per_s=_interval(done, done.output_tokens, in_slices),
         interval_user_tokens_per_s=speed_interval,
         requests=len(done),
         input_tokens=input_tokens,

@@ -102,7 +102,7 @@ class Metrics:
     """
     warmup_requests: int
     interval_basis: str
-    """What the intervals speak for."""
+    """What the intervals speak for, or that none were asked for."""
     notes: tuple[str, ...]
 
     @property

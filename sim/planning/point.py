@@ -87,7 +87,7 @@ def evaluate(load: Load) -> Point:
     """
     scenario, replicas = load.scenario, load.scenario.deployment.replicas
     if load.users_per_replica is None:
-        outcome = run(_replayed(load))
+        outcome = run(_replayed(load), intervals=False)
         return _point(load, outcome.metrics, outcome.cost, stands_for=1, users=None)
     alone = scenario.with_deployment(replicas=1)
     steady = serve_users(alone, load.users_per_replica, load.requests)
