@@ -39,6 +39,7 @@ class Rates:
     token_s: float
     pair_s: float
     pair_flop: float
+    peak_flop_per_s: float
 
     def seconds(self, context_tokens: float, pairs: float) -> float:
         """Return fixed + max(KV bytes, FLOP), s."""
@@ -75,6 +76,7 @@ class Rates:
             fixed_s=self.fixed_s / count,
             memory_s=self.token_s * context_tokens / count,
             compute_s=self.pair_s * pairs / count,
+            peak_flop_per_s=self.peak_flop_per_s,
         )
 
 
@@ -139,6 +141,7 @@ def decode_rates(kind: Attention, gpu: GpuProfile, fitted: FittedProfile, kv: Pr
         token_s=kind.count * kind.token_bytes / bandwidth,
         pair_s=kind.count * kind.decode_pair_flop / (fit.flop_efficiency * peak),
         pair_flop=kind.decode_pair_flop,
+        peak_flop_per_s=peak,
     )
 
 
@@ -152,4 +155,5 @@ def prefill_rates(kind: Attention, gpu: GpuProfile, fitted: FittedProfile, kv: P
         token_s=decode_rates(kind, gpu, fitted, kv).token_s,
         pair_s=kind.count * kind.prefill_pair_flop / (fit.flop_efficiency * peak),
         pair_flop=kind.prefill_pair_flop,
+        peak_flop_per_s=peak,
     )

@@ -108,6 +108,7 @@ class Dense:
             fixed_s=fit.fixed_s,
             memory_s=memory_s,
             compute_s=compute_s,
+            peak_flop_per_s=peak,
         )
 
     def _recurrence(self, mixer: Recurrent, tokens: int, sequences: int, count: int) -> Operation:
@@ -127,4 +128,5 @@ class Dense:
             fixed_s=fit.fixed_s,
             memory_s=memory_s,
             compute_s=compute_s,
+            peak_flop_per_s=peak,
         )

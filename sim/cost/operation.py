@@ -25,6 +25,8 @@ class Operation:
     """Time of the bytes alone at the fitted bandwidth."""
     compute_s: float = 0.0
     """Time of the FLOP alone at the fitted rate."""
+    peak_flop_per_s: float = 1.0
+    """Dense peak of the format that it multiplies in."""
     kind: Kind = "kernel"
 
     @property

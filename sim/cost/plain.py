@@ -35,6 +35,7 @@ class Timed:
     fixed_s: float = 0.0
     memory_s: float | FloatArray = 0.0
     compute_s: float | FloatArray = 0.0
+    peak_flop_per_s: float = 1.0
     kind: Kind = "kernel"
 
     def operation(self) -> Operation:
@@ -49,6 +50,7 @@ class Timed:
             fixed_s=self.fixed_s,
             memory_s=float(self.memory_s),
             compute_s=float(self.compute_s),
+            peak_flop_per_s=self.peak_flop_per_s,
             kind=self.kind,
         )
 
@@ -107,6 +109,7 @@ class Plain:
             fixed_s=fit.fixed_s,
             memory_s=work.bytes_moved / bytes_per_s,
             compute_s=work.flop / flop_per_s,
+            peak_flop_per_s=peak,
         )
 
     def _small(self, width: float, tokens: Number, count: int) -> Timed:
