@@ -12,7 +12,7 @@ from sim.model import DenseMlp, Experts, GroupedQuery, list_models
 from sim.precision import PRECISIONS
 from tests.laws.building import a_cost
 from tests.laws.loads import Shape, machines_of, shapes
-from tests.laws.machines import LINK, RATES, faster, lossless
+from tests.laws.machines import LINKS, RATES, faster, lossless
 
 pytestmark = pytest.mark.laws
 EVERY_MODEL = pytest.mark.parametrize("model", list_models())
@@ -104,10 +104,10 @@ def test_on_peaks_more_bandwidth_or_flop_never_costs_time(
     cost = lossless(data.draw(machines_of(model)))
     load = shape.on(cost)
     before_s = cost.pass_s(load)
-    for figure in (*RATES, LINK):
+    for figure in (*RATES, *LINKS):
         assert faster(cost, figure, factor).pass_s(load) <= before_s * (1 + 1e-12), figure
     everything = cost
-    for figure in (*RATES, LINK):
+    for figure in (*RATES, *LINKS):
         everything = faster(everything, figure, factor)
     host_s = cost.host_s(load.sequences + load.prefill_sequences)
     assert everything.pass_s(load) - host_s == pytest.approx((before_s - host_s) / factor)

@@ -138,7 +138,7 @@ def test_an_unknown_key_is_refused_with_the_nearest_one(
     [
         ("deployment.tensor_parallel=0", "greater than or equal to 1"),
         ("deployment.tensor_parallel=two", "valid integer"),
-        ("deployment.weights=fp4", "'bf16' or 'fp8'"),
+        ("deployment.weights=fp4", "'mxfp4' or 'nvfp4'"),
         ("run.seed=-1", "greater than or equal to 0"),
         ("decoding.name=telepathy", "autoregressive"),
         ("workload.arrivals.kind=never", "poisson"),
