@@ -1,5 +1,6 @@
 """The charts behind tabs: only those of the open tab are drawn."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,7 +18,6 @@ from sim.report.figures import (
     waterfall_finding,
 )
 from sim.report.figures.template import Figure
-from sim.report.table import to_markdown
 from sim.report.tables import provenance_table
 from sim.run import Outcome
 
@@ -134,10 +134,15 @@ def _roof_card(outcome: Outcome, typical: TypicalPass | None, *, dark: bool) -> 
 
 def _draw_origins(outcome: Outcome) -> None:
     with st.container(border=True):
-        table = to_markdown(provenance_table(outcome)).replace("## ", "##### ", 1)
-        st.markdown(table.replace("$", r"\$"))
-        missing = "".join(f"- {point}\n" for point in outcome.not_modelled)
-        st.markdown(f"##### Not modelled\n\n{missing}")
+        table = provenance_table(outcome)  # as a list: a table is wider than a phone
+        origins = [f"**{part}**, {origin}: {source}" for part, origin, source in table.rows]
+        _draw_points(table.title, [*origins, *([table.note] if table.note else [])])
+        _draw_points("Not modelled", outcome.not_modelled)
+
+
+def _draw_points(title: str, points: Iterable[str]) -> None:
+    lines = "".join(f"- {point}\n" for point in points)
+    st.markdown(f"##### {title}\n\n{lines}".replace("$", r"\$"))
 
 
 def _strategy(outcome: Outcome) -> str:

@@ -1,4 +1,7 @@
-"""Simulations behind the page: a short one for every move, a longer one when asked, both kept."""
+"""Simulations behind the page: a short one for every move, a longer one when asked, both kept.
+
+Outcomes are frozen, so sessions share them as they are; `st.cache_data` would copy each one anew.
+"""
 
 from typing import Final
 
@@ -69,11 +72,11 @@ def of_length(scenario: Scenario, requests: int) -> Scenario:
     return scenario.with_workload(scenario.workload, requests)
 
 
-@st.cache_data(max_entries=_PREVIEWS_KEPT, show_spinner=False)
+@st.cache_resource(max_entries=_PREVIEWS_KEPT, show_spinner=False)
 def _preview(key: str, _scenario: Scenario) -> Outcome:  # noqa: ARG001 - the key of the cache
     return run(_scenario)
 
 
-@st.cache_data(max_entries=_FULL_RUNS_KEPT, show_spinner="Simulating more requests")
+@st.cache_resource(max_entries=_FULL_RUNS_KEPT, show_spinner="Simulating more requests")
 def _full(key: str, _scenario: Scenario) -> Outcome:  # noqa: ARG001 - the key of the cache
     return run(_scenario)

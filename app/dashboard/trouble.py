@@ -98,11 +98,13 @@ def _fits(repair: Repair, choices: Choices, base: Scenario) -> bool:
 
 
 def _draw(repairs: tuple[Repair, ...]) -> None:
+    # White on the pale accent of the dark theme could not be read.
+    light = st.context.theme.type != "dark"
     with st.container(horizontal=True):
         for place, repair in enumerate(repairs):
             st.button(
                 repair.label,
-                type="secondary" if place else "primary",
+                type="primary" if light and place == 0 else "secondary",
                 on_click=state.set_choices,
                 args=(repair.changes,),
             )

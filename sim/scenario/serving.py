@@ -1,8 +1,10 @@
 """From names to facts: the model, GPU, engine and cost model of a scenario, cross-checked."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sim.cost import ForwardPass, MemoryPlan, plan_memory
+from sim.deployment import Deployment
 from sim.economics.price_list import Quote
 from sim.engine import Limits
 from sim.errors import InputError
@@ -52,8 +54,20 @@ def resolve(scenario: Scenario) -> Serving:
         max_context_tokens=model.max_context_tokens,
     )
     quote = None if scenario.prices is None else scenario.prices.resolve(gpu.name)
-    cost = ForwardPass(model, gpu, fitted, engine, deployment)
+    cost = _forward_pass(model, gpu, fitted.model_dump_json(), engine, deployment)
     return Serving(model, gpu, fitted, engine, cost, memory, limits, quote)
+
+
+@lru_cache(maxsize=16)
+def _forward_pass(
+    model: Model, gpu: GpuProfile, fitted_json: str, engine: EngineProfile, deployment: Deployment
+) -> ForwardPass:
+    """Return the same pricing for the same facts: what it remembers serves the next run too.
+
+    Runs that differ in load or strategy only, as in a sweep or under a slider, share it.
+    """
+    fitted = FittedProfile.model_validate_json(fitted_json)  # holds dicts, so it is no key itself
+    return ForwardPass(model, gpu, fitted, engine, deployment)
 
 
 def _check_parallelism(scenario: Scenario, model: Model, gpu: GpuProfile) -> None:

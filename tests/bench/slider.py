@@ -1,25 +1,19 @@
 """Time from a key press on the load slider of Explore to new tiles, in a real Chromium.
 
-Run it by itself: `python tests/bench/slider.py`. Everything is included: browser, server, preview.
+Run it by itself: `python -m tests.bench.slider`. Everything is included: browser, server, preview.
 """
 
 import os
 import platform
 import shutil
-import socket
 import statistics
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
+import tempfile
 from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-ROOT = Path(__file__).parents[2]
+from tests.browser.serving import serving
+
 MOVES = 16
 LONGEST_WAIT_MS = 60_000
 PAUSE_MS = 800
@@ -44,11 +38,15 @@ WATCH = """() => {
 def slider_moves_ms(moves: int = MOVES, query: str = "") -> list[float]:
     """Return the time of each move, ms; `query` chooses the scenario as a link does."""
     browser_path = os.environ.get("PARETOKEN_CHROMIUM") or shutil.which("chromium")
-    with serving() as url, sync_playwright() as playwright:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        serving(Path(folder)) as dashboard,
+        sync_playwright() as playwright,
+    ):
         browser = playwright.chromium.launch(executable_path=browser_path)
         page = browser.new_page(viewport={"width": 1440, "height": 1000})
         page.set_default_timeout(LONGEST_WAIT_MS)
-        page.goto(f"{url}/?{query}")
+        page.goto(f"{dashboard.url}/?{query}")
         page.wait_for_selector(".js-plotly-plot .main-svg")
         page.locator("[data-testid=stSidebar] input[type=range]").first.focus()
         times_ms = [move_ms(page) for _ in range(moves + 1)][1:]  # the first one warms up
@@ -62,35 +60,6 @@ def move_ms(page: Page) -> float:
     page.keyboard.press("ArrowRight")
     page.wait_for_function("window.tiles_ms !== null")
     return float(page.evaluate("window.tiles_ms"))
-
-
-@contextmanager
-def serving() -> Iterator[str]:
-    """Serve the dashboard on a free port of this machine."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    script = ROOT / "app" / "dashboard" / "app.py"
-    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
-    url = f"http://127.0.0.1:{port}"
-    try:
-        while not healthy(url):
-            if process.poll() is not None:
-                sys.exit("the dashboard did not start")
-            time.sleep(0.1)
-        yield url
-    finally:
-        process.terminate()
-        process.wait(timeout=20)
-
-
-def healthy(url: str) -> bool:
-    try:
-        with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2):
-            return True
-    except (urllib.error.URLError, OSError):
-        return False
 
 
 def main() -> None:

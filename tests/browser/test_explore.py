@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
+from tests.browser.serving import Dashboard
+
 pytestmark = pytest.mark.browser
 
 TILE = "[data-testid=stMetric]"
@@ -26,7 +28,7 @@ class Visit:
 
 
 @pytest.fixture(scope="module")
-def visit(browser: Browser, dashboard_url: str) -> Iterator[Callable[..., Visit]]:
+def visit(browser: Browser, dashboard: Dashboard) -> Iterator[Callable[..., Visit]]:
     """Open Explore; `query` is the part of the address after the question mark."""
     contexts = []
 
@@ -44,7 +46,7 @@ def visit(browser: Browser, dashboard_url: str) -> Iterator[Callable[..., Visit]
             lambda said: visited.errors.append(said.text) if said.type == "error" else None,
         )
         visited.page.on("request", lambda request: visited.requests.append(request.url))
-        visited.page.goto(f"{dashboard_url}/?{query}")
+        visited.page.goto(f"{dashboard.url}/?{query}")
         visited.page.wait_for_selector(ANSWER)
         return visited
 
@@ -81,10 +83,9 @@ def scrolls_sideways(page: Page) -> bool:
     return bool(page.evaluate(script))
 
 
-def ink(page: Page) -> str:
-    """Colour of the labels in the charts."""
-    script = "() => getComputedStyle(document.querySelector('.ytick text')).fill"
-    return str(page.evaluate(script))
+LIGHT_INK, DARK_INK = "rgb(27, 35, 48)", "rgb(231, 235, 242)"  # #1B2330 and #E7EBF2
+INK = "getComputedStyle(document.querySelector('.ytick text')).fill"
+"""Colour of the labels in the charts."""
 
 
 def test_the_answer_comes_first_then_six_tiles_then_charts(first_visit: Visit) -> None:
@@ -108,12 +109,12 @@ def test_every_tile_shows_a_number_an_interval_and_an_origin(first_visit: Visit)
 
 @pytest.mark.parametrize("name", ["first_visit", "phone_at_night"])
 def test_the_page_neither_errs_nor_scrolls_sideways_nor_phones_anywhere(
-    name: str, request: pytest.FixtureRequest, dashboard_url: str, tmp_path: Path
+    name: str, request: pytest.FixtureRequest, dashboard: Dashboard, tmp_path: Path
 ) -> None:
     visited: Visit = request.getfixturevalue(name)
     assert visited.errors == []
     outside = [
-        url for url in visited.requests if not url.startswith((dashboard_url, "data:", "blob:"))
+        url for url in visited.requests if not url.startswith((dashboard.url, "data:", "blob:"))
     ]
     assert outside == []
     assert not scrolls_sideways(visited.page)
@@ -121,8 +122,8 @@ def test_the_page_neither_errs_nor_scrolls_sideways_nor_phones_anywhere(
     assert len(picture) > 10_000
 
 
-def test_the_dashboard_listens_on_this_machine_only(dashboard_log: Path) -> None:
-    said = dashboard_log.read_text(encoding="utf-8")
+def test_the_dashboard_listens_on_this_machine_only(dashboard: Dashboard) -> None:
+    said = dashboard.log.read_text(encoding="utf-8")
     assert "http://127.0.0.1:" in said
     assert "Network URL" not in said
 
@@ -130,8 +131,23 @@ def test_the_dashboard_listens_on_this_machine_only(dashboard_log: Path) -> None
 def test_charts_are_drawn_for_a_light_and_for_a_dark_page(
     first_visit: Visit, phone_at_night: Visit
 ) -> None:
-    assert ink(first_visit.page) == "rgb(27, 35, 48)"  # #1B2330
-    assert ink(phone_at_night.page) == "rgb(231, 235, 242)"  # #E7EBF2
+    assert first_visit.page.evaluate(INK) == LIGHT_INK
+    assert phone_at_night.page.evaluate(INK) == DARK_INK
+
+
+def test_the_origins_fit_on_a_phone(phone_at_night: Visit) -> None:
+    page = phone_at_night.page
+    page.get_by_role("tab", name="Origin of the numbers").click()
+    page.wait_for_selector("text=Not modelled")
+    assert not scrolls_sideways(page)
+    page.get_by_role("tab", name="All").click()
+    settle(page)
+
+
+def test_charts_follow_a_browser_that_turns_light(phone_at_night: Visit) -> None:
+    phone_at_night.page.emulate_media(color_scheme="light")
+    drawn = f"document.querySelector('.ytick text') && {INK} === '{LIGHT_INK}'"
+    phone_at_night.page.wait_for_function(drawn)
 
 
 def test_a_key_press_on_the_load_changes_the_tiles_and_the_address(first_visit: Visit) -> None:
