@@ -17,12 +17,18 @@ def list_models() -> tuple[str, ...]:
     return list_names(CATALOG)
 
 
+def names_of(name: str) -> tuple[str, ...]:
+    """Return every name of a model of the catalog: its own, aliases, quantised checkpoints."""
+    facts = _load_facts(CATALOG / f"{name}.yaml")
+    return (facts.name, *facts.aliases, *facts.checkpoints)
+
+
 def load_model(reference: str | Path | Mapping[str, object]) -> Model:
     """Return the model that `reference` means.
 
     A mapping is taken as facts written inline (the keys of a catalog file). A string is a name of
-    the catalog, else a path that exists, else an alias from the catalog (in any case). A path is a
-    YAML file of facts, or a Hugging Face `config.json` or its folder.
+    the catalog, else a path that exists, else an alias or a quantised checkpoint of the catalog
+    (in any case). A path is a YAML file of facts, or a Hugging Face `config.json` or its folder.
     """
     if isinstance(reference, Mapping):
         return read_facts(reference, "model").to_model()
@@ -54,4 +60,7 @@ def _by_alias(alias: str) -> Model:
         facts = _load_facts(path)
         if wanted in {known.lower() for known in (facts.name, *facts.aliases)}:
             return facts.to_model()
+        checkpoint = facts.checkpoint_named(alias)
+        if checkpoint is not None:
+            return facts.to_model(checkpoint)
     raise UnknownNameError("model", alias, list_models())

@@ -129,6 +129,6 @@ def test_widths_that_are_no_numbers_are_refused(paretoken: Any, widths: str) -> 
 
 
 def test_a_width_beyond_the_bounds_is_refused(paretoken: Any) -> None:
-    answered = paretoken("frontier", "small.yaml", "--tensor-parallel", "16")
+    answered = paretoken("frontier", "small.yaml", "--tensor-parallel", "128")
     assert (answered.code, answered.out) == (2, "")
     assert answered.err.count("\n") == 1
