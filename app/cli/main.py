@@ -168,29 +168,32 @@ def init_command(
 @app.command(name="list")
 def list_command(
     kind: Annotated[
-        Literal["models", "hardware", "workloads", "scenarios", "prices"],
+        Literal["models", "hardware", "workloads", "scenarios", "prices", "api-prices"],
         typer.Argument(help="What to list."),
     ],
+    word: Annotated[
+        str | None, typer.Argument(metavar="[WORD]", help="Only what has it in its name.")
+    ] = None,
     *,
     as_json: AsJson = False,
 ) -> int:
-    """List what a scenario can name."""
+    """List what a scenario can name, and what it costs."""
     from app.cli.catalog import list_kind
 
-    return list_kind(kind, as_json=as_json)
+    return list_kind(kind, word, as_json=as_json)
 
 
 @app.command(name="show")
 def show_command(
     kind: Annotated[
-        Literal["model", "hardware", "workload", "scenario"],
+        Literal["model", "hardware", "prices", "workload", "scenario"],
         typer.Argument(help="What it is."),
     ],
     reference: Annotated[str, typer.Argument(metavar="NAME_OR_FILE", help="Which one.")],
     *,
     as_json: AsJson = False,
 ) -> int:
-    """Show all that is known of one model, GPU, workload or scenario."""
+    """Show all that is known of one model, GPU, price list, workload or scenario."""
     from app.cli.show import show_one
 
     return show_one(kind, reference, as_json=as_json)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from sim.model.architecture import Model, mixer_label
 from sim.model.mixers import Mixer, Recurrent
@@ -11,7 +11,7 @@ from sim.model.weight_format import Format, Part, WeightFormat
 from sim.precision import bits_per_weight
 
 Where = Literal["layers", "around", "vision", "mtp"]
-ZERO_POINT_BITS = 4
+ZERO_POINT_BITS: Final = 4
 """Of one group of `int4`, where there are zero points."""
 
 
@@ -77,7 +77,9 @@ def formats_label(model: Model) -> str:
     return " + ".join(number for number in ranked if weights[number] >= least)
 
 
-_PLAIN = ("router", "norms, biases")
+OTHER: Final = "norms, biases"
+"""The last part of every group of layers."""
+_PLAIN: Final = ("router", OTHER)
 """Parts of the layers that nobody quantises."""
 
 
@@ -95,7 +97,7 @@ def _layers(model: Model) -> Iterator[PartCount]:
             other += mlp.experts * mlp.bias_elements + gate
             active += mlp.active * mlp.bias_elements + gate
         both = (group.count * other, group.count * active)
-        yield PartCount("norms, biases", "", *both, "bf16", layers=group.count)
+        yield PartCount(OTHER, "", *both, "bf16", layers=group.count)
 
 
 def _mixer_parts(mixer: Mixer | None, count: int, model: Model) -> Iterator[PartCount]:
