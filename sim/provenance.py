@@ -42,7 +42,9 @@ def provenance(scenario: Scenario, serving: Serving) -> dict[str, Part]:
     }
     if serving.quote is not None:
         quote = serving.quote
-        parts["price"] = Part("measured", f"{quote.source} ({quote.as_of}), {quote.instance}")
+        own = scenario.prices is not None and scenario.prices.list_name is None
+        said = f"{quote.source} ({quote.as_of}), {quote.instance}"
+        parts["price"] = Part("assumed" if own else "measured", said)
     weight_only = serving.cost.weight_only
     if weight_only:
         what = f"{gpu.name} has no units for {', '.join(weight_only)}"

@@ -144,4 +144,4 @@ class Simulation:
     kv_peak_share: float
     """Most KV blocks ever in use on one replica, as a share of its pool."""
     events: int
-    """Engine events handled: boundaries between leaps plus arrivals."""
+    """Engine events handled: leaps and arrivals."""

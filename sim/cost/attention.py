@@ -46,21 +46,23 @@ class Rates:
         memory_s, compute_s = self.token_s * context_tokens, self.pair_s * pairs
         return self.fixed_s + (memory_s if memory_s >= compute_s else compute_s)  # noqa: FURB136  # hot
 
-    def slope(
+    def line(
         self, read: float, pairs: float, read_growth: float, pairs_growth: float
-    ) -> tuple[float, int]:
-        """Return how much longer each pass is than the one before, and for how many passes.
+    ) -> tuple[float, float, int]:
+        """Return `seconds`, how much longer each later pass is, and for how many passes.
 
         The line ends where the kind turns from memory-bound to compute-bound or back.
         """
-        lead_s = self.token_s * read - self.pair_s * pairs
+        memory_s, compute_s = self.token_s * read, self.pair_s * pairs
         slope, rival = self.token_s * read_growth, self.pair_s * pairs_growth
-        if lead_s < 0.0 or (lead_s == 0.0 and slope < rival):
-            lead_s, slope, rival = -lead_s, rival, slope
+        longer = memory_s
+        if memory_s < compute_s or (memory_s == compute_s and slope < rival):
+            longer, compute_s, slope, rival = compute_s, memory_s, rival, slope
         if rival <= slope:
-            return slope, NO_LIMIT
-        passes = lead_s / (rival - slope)
-        return slope, 1 + int(passes) if passes < NO_LIMIT else NO_LIMIT
+            return self.fixed_s + longer, slope, NO_LIMIT
+        passes = (longer - compute_s) / (rival - slope)
+        limit = 1 + int(passes) if passes < NO_LIMIT else NO_LIMIT
+        return self.fixed_s + longer, slope, limit
 
     def operation(self, context_tokens: float, pairs: float, stage: str) -> Operation:
         """Return the kind as one line of a pass."""

@@ -184,24 +184,36 @@ class ForwardPass:
         lanes = max(1, min(self._lanes, sequences + prompts))
         return tokens, logits / lanes, decode, prefill
 
-    def slope(
-        self, growths: tuple[tuple[float, float, float, float], ...], sequences: int
-    ) -> tuple[float, int]:
-        """Return how much longer each decode pass is than the one before, and for how many.
+    def line(
+        self,
+        sequences: int,
+        positions: int,
+        logit_positions: float,
+        growths: tuple[tuple[float, float, float, float], ...],
+    ) -> tuple[float, float, int]:
+        """Return the time of a decode pass [s], how much longer each later one is, for how many.
 
         `growths` holds, first for layers that look back all the way, then for each reach: KV
-        tokens read, pairs, and by how much both grow. The line ends where attention of one kind
-        turns from memory-bound to compute-bound or back.
+        tokens read, pairs, and by how much both grow per pass. The line ends where attention of
+        one kind turns from memory-bound to compute-bound or back.
         """
         if self._only is not None:
-            return self._only.slope(*growths[0])
+            total = self.host_pass_s + self.host_sequence_s * sequences
+            key = (positions, logit_positions, sequences if self._stateful else 0)
+            known = self._by_size.get(key)
+            total += self._remember(key) if known is None else known
+            seconds, slope, limit = self._only.line(*growths[0])
+            return total + seconds, slope, limit
+        capped = tuple((read, pairs) for read, pairs, _, _ in growths[1:])
+        read, pairs = growths[0][:2]
+        first_s = self.seconds(sequences, positions, logit_positions, read, pairs, capped=capped)
         share = 1.0 / min(self._lanes, sequences) if self._lanes > 1 else 1.0
         total, limit = 0.0, NO_LIMIT
         for index, rates in self._decode:
-            slope, most = rates.slope(*growths[index + 1])
+            _, slope, most = rates.line(*growths[index + 1])
             total += slope
             limit = min(limit, most)
-        return total * share, limit
+        return first_s, total * share, limit
 
     def operations(self, load: PassLoad) -> tuple[Operation, ...]:
         """Return the pass operation by operation; their seconds add up to `pass_s`."""

@@ -172,20 +172,22 @@ def _ways_out(
     deployment: Deployment,
     draft_share: float,
 ) -> Iterator[str]:
-    """Yield changes after which it fits, the cheapest first."""
-    given = deployment.model_dump()
-    for weights in ("fp8", "int4"):
-        smaller = deployment.model_copy(update={"weights": weights, "checkpoint_gb": None})
-        lighter = weight_bytes_per_gpu(model, gpu, smaller) < weight_bytes_per_gpu(
-            model, gpu, deployment
-        )
-        if lighter and _plan(model, gpu, engine, smaller, draft_share)[0] is not None:
-            yield f"set `deployment.weights: {weights}`"
-            break
-    ranks = deployment.tensor_parallel * 2
+    """Yield changes after which it fits: fewest GPUs first, then least loss of precision."""
+    ranks = deployment.tensor_parallel
+    now = weight_bytes_per_gpu(model, gpu, deployment)
     while ranks * deployment.attention_data_parallel <= _WIDEST:
-        wider = Deployment.model_validate({**given, "tensor_parallel": ranks})
-        if _plan(model, gpu, engine, wider, draft_share)[0] is not None:
-            yield f"raise `deployment.tensor_parallel` to {ranks}"
-            return
+        wider = deployment.model_copy(update={"tensor_parallel": ranks})
+        for weights in (deployment.weights, "fp8", "int4"):
+            asked = wider.model_copy(update={"weights": weights})
+            if weights != deployment.weights:
+                asked = asked.model_copy(update={"checkpoint_gb": None})
+            smaller = weight_bytes_per_gpu(model, gpu, asked) < now
+            if smaller and _plan(model, gpu, engine, asked, draft_share)[0] is not None:
+                changes = []
+                if ranks != deployment.tensor_parallel:
+                    changes.append(f"`deployment.tensor_parallel: {ranks}`")
+                if weights != deployment.weights:
+                    changes.append(f"`deployment.weights: {weights}`")
+                yield f"set {' and '.join(changes)}"
+                break
         ranks *= 2

@@ -112,7 +112,11 @@ class DecodeBatch:
 
     def next_breakpoint(self) -> int:
         """Pass count at which the first phase ends or the first sequence crosses a reach."""
-        first = self.next_end()
+        ends = self.ends
+        first, serial, sequence = ends[0]
+        while sequence.joined < 0 or sequence.serial != serial:
+            heappop(ends)  # it was preempted since
+            first, serial, sequence = ends[0]
         for reach in self.reaches:
             first = min(first, reach.next_crossing())
         return first
@@ -128,15 +132,6 @@ class DecodeBatch:
             return (first,)
         rest = ((r.read, r.pairs, r.growth, r.pairs_growth) for r in self.reaches)
         return (first, *rest)
-
-    def next_end(self) -> int:
-        """Pass count at which the first phase ends."""
-        ends = self.ends
-        end, serial, sequence = ends[0]
-        while sequence.joined < 0 or sequence.serial != serial:
-            heappop(ends)  # it was preempted since
-            end, serial, sequence = ends[0]
-        return end
 
     def pop_ended(self, passes: int) -> Sequence | None:
         """Remove and return the next sequence whose phase ends at or before `passes`."""

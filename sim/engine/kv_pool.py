@@ -10,11 +10,13 @@ from sim.engine.sequence import Sequence
 class KvPool:
     """Blocks of one replica. Counts are exact; a cheap upper bound answers first where it can."""
 
-    __slots__ = ("_plain_tokens", "_size", "shape")
+    __slots__ = ("_growing", "_plain_tokens", "_size", "shape")
 
     def __init__(self, shape: KvShape) -> None:
         self.shape, self._size = shape, shape.block_tokens
         plain = not shape.windows and not shape.sequence_blocks and shape.full
+        self._growing = max(1e-9, shape.full + sum(weight for _, weight in shape.windows))
+        """Blocks that a block's worth of new tokens takes, at most."""
         self._plain_tokens = shape.blocks * shape.block_tokens if plain else -1
 
     def free(self, batch: DecodeBatch, prefilling: Iterable[Sequence], passes: int) -> float:
@@ -28,16 +30,15 @@ class KvPool:
         """Return a lower bound of what the decoding sequences leave in the coming pass."""
         return self.shape.blocks - self.shape.most_for(batch.held, len(batch.members))
 
-    def surely_fits(self, batch: DecodeBatch, passes: int) -> bool:
-        """Whether a batch that only decodes surely finds its blocks for `passes` more passes."""
-        tokens, count = batch.held + batch.growth * passes, len(batch.members)
+    def room(self, batch: DecodeBatch) -> float:
+        """Return tokens by which a batch that only decodes may surely grow; negative: unsure."""
         if self._plain_tokens >= 0:
-            return tokens + count * self._size <= self._plain_tokens
-        return self.shape.most_for(tokens, count) <= self.shape.blocks
+            return self._plain_tokens - batch.held - len(batch.members) * self._size
+        return self.least_free(batch) * self._size / self._growing
 
     def passes_that_fit(self, batch: DecodeBatch, passes: int, wanted: int) -> int:
         """Return how many of the next `wanted` passes find their blocks (the first one does)."""
-        if batch.growth == 0.0 or self.surely_fits(batch, wanted):
+        if batch.growth * wanted <= self.room(batch):
             return wanted
         low, high = 1, wanted + 1  # `low` passes fit, `high` do not
         count, growth, shape = len(batch.members), batch.growth, self.shape

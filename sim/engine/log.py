@@ -28,8 +28,6 @@ class Log:
         """(row, gap in s) from the last token before a preemption to the next one."""
         self.entered_s = array("d")
         self.left_s = array("d")
-        self.boundaries = 0
-        """Decisions between two leaps, over all replicas."""
 
     def reach(self, *columns: float) -> None:
         """Append, for the leap just written, what the layers of the next reach read and pair."""

@@ -74,27 +74,24 @@ class Pricer:
 
     def decode(self, batch: DecodeBatch, leap: Leap) -> None:
         """Price the coming passes of a batch that only decodes."""
-        count, cost, read = len(batch.members), self.cost, batch.read
-        leap.prefill_sequences = leap.prefill_tokens = leap.prefill_context = 0
-        leap.prefill_pairs = leap.prefill_s = 0.0
-        leap.prefill_capped = self._no_reads
-        capped = batch.capped() if batch.reaches else ()
-        pairs = batch.pairs
-        leap.first_s = cost.seconds(
-            count, batch.positions, batch.logit_positions, read, pairs, capped=capped
+        if leap.prefill_tokens:
+            leap.prefill_sequences = leap.prefill_tokens = leap.prefill_context = 0
+            leap.prefill_pairs = leap.prefill_s = 0.0
+            leap.prefill_capped = self._no_reads
+        count, growths = len(batch.members), batch.growths()
+        leap.first_s, leap.slope_s, leap.limit = self.cost.line(
+            count, batch.positions, batch.logit_positions, growths
         )
-        growths = batch.growths()
-        leap.slope_s, leap.limit = cost.slope(growths, count)
         draft = self.draft
         if draft is not None:
+            # one query position a sequence and pass: each pair is a token of KV
+            own = tuple((read, read, growth, growth) for read, _, growth, _ in growths)
+            first_s, slope_s, limit = self.cost.line(count, count, count, own)
             factor = draft.share * draft.passes_per_round
-            own = tuple((read, read) for read, _ in capped)
-            leap.draft_s = factor * cost.seconds(count, count, count, read, read, capped=own)
-            slope_s, limit = cost.slope(_one_query_each(growths), count)
-            leap.draft_slope_s = factor * slope_s
-            leap.limit = min(leap.limit, limit)
+            leap.draft_s, leap.draft_slope_s = factor * first_s, factor * slope_s
             leap.first_s += leap.draft_s
             leap.slope_s += leap.draft_slope_s
+            leap.limit = min(leap.limit, limit)
 
     def mixed(self, batch: DecodeBatch, prefilling: Collection[Sequence], leap: Leap) -> None:
         """Price one pass that holds prompt chunks, and split it between input and output.
@@ -148,10 +145,3 @@ class Pricer:
             one = [prompt_reads(tokens, s.chunk, s.computed) for s in prefilling if s.chunk]
             reads.append((sum(read for read, _ in one), sum(pairs for _, pairs in one)))
         return tuple(reads)
-
-
-def _one_query_each(
-    growths: tuple[tuple[float, float, float, float], ...],
-) -> tuple[tuple[float, float, float, float], ...]:
-    """Return what a drafter reads: each pair is one token of KV."""
-    return tuple((read, read, growth, growth) for read, _, growth, _ in growths)

@@ -74,7 +74,7 @@ class Replica(ReplicaState):
         feed, first_s = self.feed, self.feed.next_s
         while feed.next_s == first_s < float("inf"):
             self._take_next(feed)
-        self._begin()
+        self._begin(self.env.now)
 
     def _take_next(self, feed: Feed) -> None:
         row, at_s = feed.take()
@@ -102,14 +102,13 @@ class Replica(ReplicaState):
         feed = self.feed
         while feed.next_s < now:
             self._take_next(feed)
-        self._begin()
+        self._begin(now)
 
-    def _begin(self) -> None:
+    def _begin(self, now: float) -> None:
         """Decide what goes into the next pass and start it, or fall idle."""
-        self.log.boundaries += 1
-        self.now_s = now = self.env.now
+        self.now_s = now
         batch, leap, preempted, ahead = self.batch, self._leap, False, 1
-        if self.waiting or self.prefilling or not self.pool.surely_fits(batch, 0):
+        if self.waiting or self.prefilling or self.pool.room(batch) < 0:
             preempted = self.scheduler.fill(self)
         if not self.running:
             self._await_feed()
@@ -121,7 +120,8 @@ class Replica(ReplicaState):
         else:
             self.pricer.decode(batch, leap)
             if self.leaping and not preempted:
-                ahead = min(batch.next_breakpoint() - self.passes, leap.limit)
+                ahead = batch.next_breakpoint() - self.passes
+                ahead = min(ahead, leap.limit)
                 ahead = self.pool.passes_that_fit(batch, self.passes, ahead)
         duration_s, self._open = leap.first_s, False
         if ahead > 1:

@@ -207,7 +207,7 @@ class _World:
             replicas=self.limits.replicas,
             kv_pool_tokens=pool_tokens,
             kv_peak_share=min(1.0, peak / pool_tokens),
-            events=log.boundaries + len(log.entered_s),
+            events=len(leaps.passes) + len(log.entered_s),
         )
 
 

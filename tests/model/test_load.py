@@ -120,3 +120,11 @@ def test_the_formats_of_weights_may_be_written_as_a_whole_or_by_part() -> None:
     weights = {"layers": "bf16", "experts": "mxfp4", "kv": "fp8", "group_elements": 32}
     mixed = load_model({**FACTS, "weights": weights}).weights
     assert (mixed.of("experts"), mixed.of("attention"), mixed.kv) == ("mxfp4", "bf16", "fp8")
+
+
+def test_the_hybrid_of_the_recipe_is_qwen_3_next(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "recipes.md").read_text(encoding="utf-8")
+    block = text.partition("name: my-hybrid")[2].partition("```")[0]
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"name: my-hybrid{block}", encoding="utf-8")
+    assert load_model(path).groups == load_model("qwen3-next-80b-a3b").groups

@@ -16,7 +16,12 @@ def test_runs_that_differ_in_load_only_share_what_pricing_remembers() -> None:
 
 @pytest.mark.parametrize(
     "change",
-    ["hardware=a100_sxm_80gb", "model=qwen3-32b", "deployment.weights=bf16", "deployment.replicas=2"],
+    [
+        "hardware=a100_sxm_80gb",
+        "model=qwen3-32b",
+        "deployment.weights=bf16",
+        "deployment.replicas=2",
+    ],
 )
 def test_what_prices_differently_is_kept_apart(change: str) -> None:
     assert resolve(load_scenario(START)).cost is not resolve(load_scenario(START, [change])).cost

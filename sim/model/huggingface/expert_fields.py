@@ -59,6 +59,8 @@ def routed_layers(fields: Fields) -> tuple[bool, ...]:
         if len(frequency) != layers:
             fields.refuse("moe_layer_freq", f"has {len(frequency)} entries for {layers} layers")
         return tuple(bool(entry) for entry in frequency)
+    if fields.has("moe_layer_start_index"):
+        return _between(fields, layers)
     first = fields.amount("first_k_dense_replace", "num_dense_layers") or 0
     dense = set(fields.items("mlp_only_layers") or ())
     step = fields.optional("decoder_sparse_step") or 1
@@ -70,3 +72,15 @@ def routed_layers(fields: Fields) -> tuple[bool, ...]:
         and index % frequency == 0
         for index in range(layers)
     )
+
+
+def _between(fields: Fields, layers: int) -> tuple[bool, ...]:
+    """ERNIE 4.5 routes from a first to a last layer (-1: the end), every so many."""
+    first = fields.amount("moe_layer_start_index") or 0
+    last = fields.content.get("moe_layer_end_index", -1)
+    fields.ignore("moe_layer_end_index")
+    if not isinstance(last, int):
+        fields.refuse("moe_layer_end_index", f"should be a whole number, found {last!r}")
+    end = layers - 1 if last < 0 else last
+    interval = fields.optional("moe_layer_interval") or 1
+    return tuple(first <= index <= end and (index + 1) % interval == 0 for index in range(layers))

@@ -103,8 +103,8 @@ class Fields:
 
     def filled(self, defaults: Mapping[str, object]) -> "Fields":
         """Return the same fields over `defaults`, which hold where a key is absent or null."""
-        given = {key: value for key, value in self.content.items() if value is not None}
-        result = Fields({**defaults, **given}, self.where, self.prefix)
+        missing = {key: value for key, value in defaults.items() if not self.has(key)}
+        result = Fields({**self.content, **missing}, self.where, self.prefix)
         result._read = self._read
         return result
 

@@ -10,7 +10,7 @@ from sim.model.recurrences import mamba1
 
 def parse(fields: Fields) -> Stack:
     """Return the stack; widths of dense and routed MLPs are the same."""
-    fields.ignore("layers_block_type", "layers_num_experts")
+    fields.ignore("layers_block_type", "layers_num_experts", "calc_logits_for_entire_prompt")
     hidden, layers = fields.count("hidden_size"), fields.count("num_hidden_layers")
     attends = attention(fields, width=head_dim(fields))
     state = _mamba(fields)
@@ -53,4 +53,5 @@ def _mamba(fields: Fields) -> Recurrent:
         conv_kernel=fields.count("mamba_d_conv", default=4),
         conv_bias=fields.flag("mamba_conv_bias", default=True),
         projection_bias=fields.flag("mamba_proj_bias"),
+        inner_norms=fields.flag("mamba_inner_layernorms", default=True),
     )

@@ -40,6 +40,7 @@ class Traits:
     output_bias: bool | None = None
     """Bias of the output projection; None: where q, k and v have one."""
     gated: bool = True
+    mlp_bias: bool = False
     tied: bool = False
     head_dim: int | None = None
     kv_heads: int | None = None
@@ -81,7 +82,14 @@ TRAITS: Final[Mapping[str, Traits]] = MappingProxyType(
         "smollm3": Traits(tied=True),
         "granite": PLAIN,
         "granitemoe": PLAIN,
-        "starcoder2": Traits(norm_bias=True, qkv_bias=True, gated=False, tied=True, window=4096),
+        "starcoder2": Traits(
+            norm_bias=True, qkv_bias=True, gated=False, mlp_bias=True, tied=True, window=4096
+        ),
+        "phi": Traits(norms=1, norm_bias=True, qkv_bias=True, gated=False, mlp_bias=True),
+        "stablelm": Traits(norm_bias=True),
+        "nemotron": Traits(norm_bias=True, gated=False),
+        "arcee": Traits(gated=False),
+        "apertus": Traits(qk_norm="head", gated=False),
         "cohere": Traits(norms=1, tied=True),
         "cohere2": Traits(norms=1, tied=True, window=4096, window_pattern=4),
         "glm": Traits(output_bias=False, head_dim=128),
@@ -174,7 +182,7 @@ def _qk_norm(fields: Fields, traits: Traits) -> QkNorm:
 
 
 def _dense(fields: Fields, traits: Traits) -> Mlp:
-    bias = fields.flag("mlp_bias", "use_bias", default=not traits.gated)
+    bias = fields.flag("mlp_bias", "use_bias", default=traits.mlp_bias)
     return dense_mlp(fields, fields.count("intermediate_size"), gated=traits.gated, bias=bias)
 
 

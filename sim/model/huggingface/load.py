@@ -39,12 +39,23 @@ def from_mapping(config: Mapping[str, object], file: Path) -> Model:
     model_type = inner_type or TEXT_TYPE.get(outer_type or "", outer_type)
     if model_type is None and not outer.has("architectures"):
         outer.refuse("model_type", "is missing, and `architectures` too: which family is it?")
+    if text is outer:
+        _refuse_inner_models(outer)
     result = parse(_with_outer(text, outer), model_type)
     vision = vision_parameters(outer, outer_type or "", result.hidden_size)
     formats = weight_format(outer, text, file, result)
     for fields in {id(text): text, id(outer): outer}.values():
         fields.refuse_rest(_REMEDY)
     return _model(result, name=_name(file), file=file, vision=vision, formats=formats)
+
+
+def _refuse_inner_models(outer: Fields) -> None:
+    """A file that holds several models (speech and text) is refused by the name of the first."""
+    if outer.has("num_hidden_layers") or outer.has("n_layers"):
+        return
+    for key, value in outer.content.items():
+        if isinstance(value, Mapping) and ("num_hidden_layers" in value or "text_config" in value):
+            outer.refuse(key, "holds a model of its own, which is not understood")
 
 
 def _with_outer(text: Fields, outer: Fields) -> Fields:

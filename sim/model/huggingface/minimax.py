@@ -10,7 +10,7 @@ from sim.model.recurrences import lightning
 def parse(fields: Fields) -> Stack:
     """Return the stack; the factors of the residual branches are scalars."""
     fields.ignore(*(key for key in fields.content if key.endswith(("_alpha", "_beta", "_factor"))))
-    fields.ignore("postnorm", "block_size", "layernorm_full_attention_alpha")
+    fields.ignore("postnorm", "block_size", "shared_moe_mode", "layernorm_full_attention_alpha")
     if fields.amount("shared_intermediate_size"):
         fields.refuse("shared_intermediate_size", "is not understood")
     hidden, width = fields.count("hidden_size"), head_dim(fields)

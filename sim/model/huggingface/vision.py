@@ -31,7 +31,7 @@ def vision_parameters(outer: Fields, model_type: str, hidden_size: int) -> int:
 
 
 def _builds_llama4(outer: Fields) -> bool:
-    return "Llama4ForConditionalGeneration" in (outer.items("architectures") or ())
+    return "Llama4ForConditionalGeneration" in str(outer.content.get("architectures"))
 
 
 def _linear(inputs: int, outputs: int) -> int:

@@ -117,7 +117,7 @@ def block(attention: dict[str, object], ffn: dict[str, object]) -> dict[str, obj
 
 
 def test_a_searched_stack_has_a_shape_per_layer(tmp_path: Path) -> None:
-    full = {"n_heads_in_group": 2, "no_op": False, "window_length": None}
+    full: dict[str, object] = {"n_heads_in_group": 2, "no_op": False, "window_length": None}
     blocks = [
         block(full, {"ffn_mult": 60.0, "no_op": False}),
         block({"n_heads_in_group": None, "no_op": True}, {"ffn_mult": 60.0, "no_op": False}),

@@ -1,0 +1,141 @@
+"""What each fact allows on its own and two facts together do not."""
+
+from typing import Any
+
+import pytest
+
+from sim.decoding import Autoregressive, BlockDiffusion
+from sim.errors import DoesNotFitError, InputError, UnknownNameError
+from sim.scenario import Scenario, resolve
+
+BASE: dict[str, Any] = {
+    "model": "llama-3.1-8b",
+    "hardware": "h100_sxm",
+    "workload": {
+        "arrivals": {"kind": "poisson", "requests_per_s": 1},
+        "input_tokens": {"kind": "fixed", "tokens": 100},
+        "output_tokens": {"kind": "fixed", "tokens": 50},
+    },
+}
+BLOCKS = {"name": "block_diffusion", "block_tokens": 32, "denoise_passes": 8}
+DIFFUSION_MODEL = {
+    "name": "tiny-diffusion",
+    "source": "made up for a test",
+    "layers": 2,
+    "hidden_size": 256,
+    "heads": 4,
+    "kv_heads": 2,
+    "head_dim": 64,
+    "intermediate_size": 512,
+    "vocab_size": 1000,
+    "tied_embeddings": True,
+    "qk_norm": False,
+    "max_context_tokens": 4096,
+    "causal": False,
+}
+
+
+def scenario(**changes: Any) -> Scenario:
+    return Scenario.model_validate({**BASE, **changes})
+
+
+@pytest.mark.parametrize("ranks", [3, 5, 6, 7])
+def test_ranks_must_divide_the_heads(ranks: int) -> None:
+    with pytest.raises(InputError, match="32 query and 8 KV heads") as caught:
+        resolve(scenario(deployment={"tensor_parallel": ranks}))
+    assert caught.value.where == "deployment.tensor_parallel"
+    assert "power of two" in str(caught.value)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4, 8])
+def test_powers_of_two_do(ranks: int) -> None:
+    assert resolve(scenario(deployment={"tensor_parallel": ranks})).cost.ranks == ranks
+
+
+def test_a_causal_model_diffuses_only_as_a_what_if() -> None:
+    with pytest.raises(InputError, match="was not trained for block diffusion") as caught:
+        resolve(scenario(decoding=BLOCKS))
+    assert "what_if: true" in str(caught.value)
+    assert resolve(scenario(decoding={**BLOCKS, "what_if": True})).model.causal
+
+
+def test_a_diffusion_model_needs_no_what_if_and_decodes_no_other_way() -> None:
+    diffusing = scenario(model=DIFFUSION_MODEL, decoding=BLOCKS)
+    assert not resolve(diffusing).model.causal
+    with pytest.raises(InputError, match="cannot decode by autoregressive"):
+        resolve(diffusing.with_decoding(Autoregressive()))
+
+
+def test_a_block_must_fit_into_the_token_budget() -> None:
+    strategy = BlockDiffusion(block_tokens=65, denoise_passes=8, what_if=True)
+    tight = scenario(deployment={"max_batched_tokens": 64}).with_decoding(strategy)
+    with pytest.raises(InputError, match="65 positions, more than the budget of 64") as caught:
+        resolve(tight)
+    assert caught.value.where == "deployment.max_batched_tokens"
+    resolve(tight.with_deployment(max_batched_tokens=65))
+
+
+def test_fixed_lengths_must_fit_into_the_context() -> None:
+    long = {**BASE["workload"], "input_tokens": {"kind": "fixed", "tokens": 131_072}}
+    with pytest.raises(InputError, match="131,122 tokens per request"):
+        resolve(scenario(workload=long))
+
+
+def test_weights_must_fit_into_the_memory() -> None:
+    with pytest.raises(DoesNotFitError, match="tensor_parallel` to 2"):
+        resolve(scenario(model="llama-3.1-70b"))
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "near"),
+    [
+        ("model", "llama-3.1-8", "llama-3.1-8b"),
+        ("hardware", "h100", "h100_sxm"),
+        ("engine", "vlm", "vllm"),
+    ],
+)
+def test_a_name_that_nobody_knows_comes_with_the_nearest(key: str, name: str, near: str) -> None:
+    with pytest.raises(UnknownNameError, match=near):
+        resolve(scenario(**{key: name}))
+
+
+def test_no_price_is_no_error_and_no_cost() -> None:
+    assert resolve(scenario()).quote is None
+
+
+def test_a_price_without_a_source_is_refused() -> None:
+    with pytest.raises(ValueError, match="`source` and `as_of`"):
+        scenario(prices={"usd_per_gpu_hour": 2.0})
+
+
+def test_an_own_price_stands_and_an_unknown_list_is_refused() -> None:
+    own = {"usd_per_gpu_hour": 2.0, "source": "my own contract", "as_of": "2026-11"}
+    quote = resolve(scenario(prices=own)).quote
+    assert quote is not None
+    assert quote.usd_per_gpu_hour == 2.0
+    with pytest.raises(InputError):
+        resolve(scenario(prices={"list": "no-such-list"}))
+
+
+@pytest.mark.parametrize("parallel", ["pipeline", "expert", "attention_data"])
+def test_parallelism_that_is_not_built_is_refused_and_not_ignored(parallel: str) -> None:
+    with pytest.raises(ValueError, match=f"{parallel}_parallel"):
+        scenario(deployment={f"{parallel}_parallel": 2})
+
+
+def test_a_known_pool_becomes_the_limit_of_the_engine() -> None:
+    serving = resolve(scenario(deployment={"num_gpu_blocks": 500, "block_tokens": 32}))
+    assert (serving.limits.kv_blocks, serving.limits.block_tokens) == (500, 32)
+    assert serving.memory.pool_tokens == 16_000
+
+
+def test_a_drafter_takes_memory_from_the_pool() -> None:
+    drafted = {
+        "name": "speculative",
+        "draft_tokens": 1,
+        "survival": [0.7],
+        "draft": {"work_share": 0.2},
+    }
+    bare, less = resolve(scenario()), resolve(scenario(decoding=drafted))
+    assert less.memory.draft_weight_bytes == 0.2 * bare.memory.weight_bytes
+    assert less.limits.kv_blocks < bare.limits.kv_blocks / 1.2
