@@ -8,6 +8,7 @@ from sim.model import Latent, Model, Recurrent
 from sim.model.architecture import mixer_label
 from sim.model.breakdown import OTHER, PartCount, breakdown, checkpoint_bytes, formats_label
 from sim.model.weight_format import PARTS
+from sim.planning.architecture import cache_bytes
 from sim.precision import BYTES_PER_WEIGHT, Precision
 from sim.report.table import Table, columns
 from sim.report.words import NOTHING, count, number, percent
@@ -172,7 +173,7 @@ def cache_table(model: Model) -> Table:
         layers = sum(g.count for g in model.groups if isinstance(g.layer.mixer, Recurrent))
         rows.append((count(layers), "states, fp32", f"{count(state)} in all", "never"))
     tokens = SHORT_CONTEXT_TOKENS
-    whole = model.kv_bytes_per_token(width, tokens=tokens) * tokens + state
+    whole = cache_bytes(model, kv, tokens)
     heads = columns("layers", "<what is kept", f"bytes per token ({kv})", "<grows up to")
     note = f"A sequence of {count(tokens)} tokens keeps {number(whole / 2**20)} MiB"
     return Table("Cache of one sequence", heads, tuple(rows), note)

@@ -33,8 +33,7 @@ def load_scenario(
     content: dict[str, Any] = dict(read_yaml(path))
     content.setdefault("name", path.stem)
     changes = tuple(overrides)
-    for override in changes:
-        _apply(content, override)
+    apply_overrides(content, changes)
     if trace is not None:
         content["workload"] = {"arrivals": {"kind": "trace", "path": str(trace.absolute())}}
     where = f"{path} with --set {' '.join(changes)}" if changes else str(path)
@@ -50,6 +49,12 @@ def build_scenario(content: Mapping[str, object], *, where: str, folder: Path) -
         if isinstance(value, str) and value.endswith((".json", ".yaml", ".yml")):
             update[key] = str(folder / Path(value).expanduser())
     return scenario.model_copy(update=update)
+
+
+def apply_overrides(content: dict[str, Any], overrides: Iterable[str]) -> None:
+    """Write `key.path=value` into parsed keys, one after the other."""
+    for override in overrides:
+        _apply(content, override)
 
 
 def _apply(content: dict[str, Any], override: str) -> None:
