@@ -215,6 +215,13 @@ def test_every_choice_that_the_starter_comments_out_is_valid(
         "slo.ttft_p99_ms=1500",
         "prices={usd_per_gpu_hour: 2.10, source: our contract of November, as_of: 2026-11}",
         "deployment.num_gpu_blocks=20000",
+        "deployment.weights=checkpoint",
+        "deployment.pipeline_parallel=1",
+        "deployment.attention_data_parallel=1",
+        "deployment.expert_parallel=1",
+        "deployment.expert_skew=0",
+        "deployment.compute=fp8",
+        "deployment.checkpoint_gb=16.1",
         "decoding={name: speculative, draft_tokens: 1, survival: [0.7], draft: {work_share: 0.1}}",
     ):
         answered = paretoken("run", "mine.yaml", "--set", "run.requests=100", "--set", change)
