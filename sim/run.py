@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sim.cost import Usage, ridge_tokens_per_pass, usage
+from sim.decoding import typical_phase
 from sim.economics.cost import Cost, price
 from sim.engine import simulate
 from sim.metrics.measure import measure
@@ -27,13 +28,15 @@ class Outcome:
     usage: Usage | None
     ridge_tokens_per_pass: int | None
     """Query positions per pass at which this deployment turns compute-bound, at the
-    traffic's mean context.
+    traffic's mean context and with as many positions a sequence as the strategy brings.
     """
     provenance: dict[str, Part]
     not_modelled: tuple[str, ...]
 
 
-def run(scenario: Scenario, *, mode: Literal["leap", "pass"] = "leap") -> Outcome:
+def run(
+    scenario: Scenario, *, mode: Literal["leap", "pass"] = "leap", intervals: bool = True
+) -> Outcome:
     """Serve the workload on the deployment and say how well, and for how much."""
     serving, seed = resolve(scenario), scenario.run.seed
     strategy, gpus = scenario.decoding, scenario.deployment.gpus
@@ -41,9 +44,15 @@ def run(scenario: Scenario, *, mode: Literal["leap", "pass"] = "leap") -> Outcom
     passes = strategy.draw_passes(traffic.output_tokens, stream(seed, "acceptance"))
     simulation = simulate(traffic, passes, strategy, serving.cost, serving.limits, mode=mode)
     metrics = measure(
-        simulation, slo=scenario.slo, pipeline=scenario.pipeline, gpus=gpus, seed=seed
+        simulation,
+        slo=scenario.slo,
+        pipeline=scenario.pipeline,
+        gpus=gpus,
+        seed=seed,
+        intervals=intervals,
     )
-    context = float(traffic.input_tokens.mean() + traffic.output_tokens.mean() / 2)
+    prompt, answer = float(traffic.input_tokens.mean()), float(traffic.output_tokens.mean())
+    queries = typical_phase(strategy, prompt, answer).positions
     return Outcome(
         scenario=scenario,
         serving=serving,
@@ -51,7 +60,9 @@ def run(scenario: Scenario, *, mode: Literal["leap", "pass"] = "leap") -> Outcom
         metrics=metrics,
         cost=None if serving.quote is None else price(simulation, metrics, serving.quote, gpus),
         usage=usage(serving.cost, simulation.leaps),
-        ridge_tokens_per_pass=ridge_tokens_per_pass(serving.cost, context_tokens=context),
+        ridge_tokens_per_pass=ridge_tokens_per_pass(
+            serving.cost, context_tokens=prompt + answer / 2, queries=queries
+        ),
         provenance=provenance(scenario, serving),
         not_modelled=not_modelled(scenario),
     )

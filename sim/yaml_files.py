@@ -6,6 +6,7 @@ refused in the same words everywhere: which file, which key, what was found, wha
 
 import json
 import re
+import reprlib
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
@@ -170,8 +171,15 @@ def _sentence(key: str, detail: Mapping[str, Any]) -> str:
     return f"{named}{message}, found {_short(detail['input'])}"
 
 
+_REPR: Final = reprlib.Repr()
+"""A few kilobytes at most: lists of lists by anchors may stand for more than memory holds."""
+_REPR.maxlevel = 4
+_REPR.maxlist = _REPR.maxdict = 6
+_REPR.maxstring = _REPR.maxlong = _REPR.maxother = 10_000
+
+
 def _short(value: object, limit: int = 60) -> str:
-    text = repr(value)
+    text = _REPR.repr(value)
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 

@@ -1,5 +1,7 @@
 """Every wrong file becomes one sentence with file and key."""
 
+import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -141,3 +143,17 @@ def test_a_name_of_the_catalog_comes_before_a_path(tmp_path: Path) -> None:
     assert find("thing", str(own), tmp_path) == own
     with pytest.raises(InputError, match="did you mean one"):
         find("thing", "On", tmp_path)
+
+
+def test_anchors_that_stand_for_billions_of_items_are_refused_at_once(tmp_path: Path) -> None:
+    names = "abcdefghijklmnop"
+    lines = ["a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]"]
+    lines += [
+        f"{name}: &{name} [{', '.join([f'*{inner}'] * 9)}]" for inner, name in pairwise(names)
+    ]
+    path = tmp_path / "plan.yaml"
+    path.write_text("\n".join([*lines, "tensor_parallel: *p"]), "utf-8")
+    started_s = time.perf_counter()
+    with pytest.raises(InputError, match="`tensor_parallel` should be a valid integer"):
+        validate(_Plan, read_yaml(path), "plan.yaml")
+    assert time.perf_counter() - started_s < 2

@@ -4,10 +4,11 @@ Nothing heavy is imported here, so that `--help` is quick: a command loads what 
 runs. Exit codes: 0 an answer, 1 the answer is no, 2 the input is wrong, 130 interrupted.
 """
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, TextIO
 
 import typer
 
@@ -212,7 +213,9 @@ def schema_command() -> int:
 
 @app.command(name="app")
 def app_command(
-    port: Annotated[int | None, typer.Option("--port", help="Port of the dashboard.")] = None,
+    port: Annotated[
+        int | None, typer.Option("--port", min=1, max=65_535, help="Port of the dashboard.")
+    ] = None,
 ) -> int:
     """Start the dashboard and print its address."""
     from app.cli.dashboard import start_dashboard
@@ -222,7 +225,14 @@ def app_command(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point of the `paretoken` command."""
+    # A shell may close them (`>&-`); Python then has None there, and whoever writes fails.
+    sys.stdout = sys.stdout or _nowhere()
+    sys.stderr = sys.stderr or _nowhere()
     sys.exit(execute(sys.argv[1:] if arguments is None else arguments))
+
+
+def _nowhere() -> TextIO:
+    return Path(os.devnull).open("w", encoding="utf-8")
 
 
 def execute(arguments: Sequence[str]) -> int:

@@ -1,5 +1,6 @@
 """What goes to stdout, and what shows on a terminal's stderr while it takes long."""
 
+import json
 import os
 import sys
 import threading
@@ -29,10 +30,15 @@ def emit(text: str) -> None:
 
 
 def emit_json(document: Mapping[str, object]) -> None:
-    """Print one JSON object."""
+    """Print one JSON object; what the reader's encoding lacks is escaped, never lost."""
     from sim.report.document import to_json
 
-    emit(to_json(document))
+    text = to_json(document)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(document, indent=2) + "\n"
+    emit(text)
 
 
 @contextmanager

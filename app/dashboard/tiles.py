@@ -14,6 +14,7 @@ from sim.units import MS_PER_S
 _GROWS: Final = "queue grows"
 _TOO_FEW: Final = "too few requests"
 _INTERVAL: Final = "Chip: 90% interval of this one run."
+_SATURATED: Final = "Here with all it can do: requests wait for as long as the traffic lasts."
 _TTFT: Final = "Time to first token, network included: 99 of 100 requests wait no longer."
 _TPOT: Final = "Time per output token after the first: 99 of 100 requests are no slower."
 _ON_TARGET: Final = "Requests that meet every target, of all that were sent."
@@ -108,14 +109,12 @@ def _attainment(outcome: Outcome) -> Tile:
 def _per_gpu(outcome: Outcome) -> Tile:
     rates, gpus = outcome.metrics.throughput, outcome.scenario.deployment.gpus
     value = rates.output_tokens_per_s_per_gpu
-    if outcome.metrics.status == "overloaded":  # the run never leaves its start
-        return Tile("Tokens/s per GPU", None, _GROWS, "", _PER_GPU)
     if value is None:
         return Tile("Tokens/s per GPU", None, _TOO_FEW, "", _PER_GPU)
     interval, chip = rates.interval_output_tokens_per_s, "no interval"
     if interval is not None:
         chip = span((interval[0] / gpus, interval[1] / gpus), count)
-    origin, help_ = weakest(outcome.provenance), f"{_PER_GPU} {_INTERVAL}"
+    origin, help_ = weakest(outcome.provenance), f"{_PER_GPU} {_in_the_window(outcome)}"
     return Tile("Tokens/s per GPU", count(value), chip, origin, help_)
 
 
@@ -123,12 +122,10 @@ def _per_million(outcome: Outcome, no_price: str | None) -> Tile:
     label, cost = "$ per 1M output", outcome.cost
     if cost is None:
         return Tile(_escape(label), None, "no price", "", _because(_PER_MILLION, no_price))
-    if outcome.metrics.status == "overloaded":
-        return Tile(_escape(label), None, _GROWS, "", _PER_MILLION)
     interval = cost.interval_usd_per_million_output_tokens_all_in
     chip = "no interval" if interval is None else span(interval, usd)
     value = cost.usd_per_million_output_tokens_all_in
-    origin, help_ = weakest(outcome.provenance), f"{_PER_MILLION} {_INTERVAL}"
+    origin, help_ = weakest(outcome.provenance), f"{_PER_MILLION} {_in_the_window(outcome)}"
     return Tile(_escape(label), None if value is None else usd(value), chip, origin, help_)
 
 
@@ -142,6 +139,10 @@ def _per_month(outcome: Outcome, no_price: str | None) -> Tile:
     source = f"{quote.source} ({quote.as_of}); {quote.instance}."
     origin = "own price" if own else "list price"
     return Tile(label, usd(cost.usd_per_month), chip, origin, f"{_PER_MONTH} {source}")
+
+
+def _in_the_window(outcome: Outcome) -> str:
+    return f"{_SATURATED} {_INTERVAL}" if outcome.metrics.status == "overloaded" else _INTERVAL
 
 
 def _because(help_: str, reason: str | None) -> str:

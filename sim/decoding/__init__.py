@@ -11,7 +11,7 @@ from pydantic import Field
 
 from sim.decoding.autoregressive import Autoregressive
 from sim.decoding.block_diffusion import BlockDiffusion
-from sim.decoding.plan import DraftWork, Phase, Plan, Strategy
+from sim.decoding.plan import DraftWork, Phase, Plan, Strategy, typical_phase
 from sim.decoding.speculative import RelativeDraft, Speculative
 
 AnyStrategy = Annotated[Autoregressive | Speculative | BlockDiffusion, Field(discriminator="name")]
@@ -26,4 +26,5 @@ __all__ = [
     "RelativeDraft",
     "Speculative",
     "Strategy",
+    "typical_phase",
 ]

@@ -126,3 +126,13 @@ class Strategy(Protocol):
 
     def mean_tokens_per_pass(self) -> float:
         """Tokens that a pass yields in the long run, for closed forms."""
+
+
+def typical_phase(strategy: Strategy, input_tokens: float, output_tokens: float) -> Phase:
+    """Return the phase in which an answer of these (mean) lengths is decoded: the last one.
+
+    It is laid out with as many passes as such an answer takes in the long run.
+    """
+    answer = max(2, round(output_tokens))
+    passes = max(1, round(answer / strategy.mean_tokens_per_pass()))
+    return strategy.plan(max(1, round(input_tokens)), answer, passes).phases[-1]

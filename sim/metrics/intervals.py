@@ -90,6 +90,22 @@ def around(centre: float, batches: FloatArray) -> Interval:
     return (centre - half, centre + half)
 
 
+def rate_interval(per_batch: FloatArray) -> Interval | None:
+    """Return the 90 % interval of a rate from those of successive slices of time.
+
+    The interval is one of ratios, rate x or / exp(t x relative standard error): that of the
+    logarithm, by the delta method. A rate is never negative, but rate -/+ t x standard error is
+    where the slices differ much; where they do not, both are the same to first order. And what is
+    a rate upside down, a cost per request, has this interval upside down: on the plain scale it
+    would matter which of the two is taken first. `None` where nothing happened.
+    """
+    mean = float(per_batch.mean())
+    if mean == 0:
+        return None
+    ratio = math.exp(student_t95(len(per_batch) - 1) * standard_error(per_batch) / mean)
+    return (mean / ratio, mean * ratio)
+
+
 def share_interval(hits: NDArray[np.bool_]) -> Interval | None:
     """Return the 90 % interval of a share, which ends at 0 and at 1 because shares do.
 

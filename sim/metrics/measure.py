@@ -1,69 +1,82 @@
 """The one door of this package: a simulation in, metrics out."""
 
 from collections.abc import Mapping
-from typing import Final
 
 import numpy as np
 
 from sim.metrics import quantities
-from sim.metrics.intervals import batches_behind
-from sim.metrics.overload import Load, judge
+from sim.metrics.notes import notes
+from sim.metrics.overload import judge
 from sim.metrics.pipeline import Pipeline
-from sim.metrics.quantities import finished, rows
+from sim.metrics.quantities import BoolArray, finished, rows
 from sim.metrics.rates import throughput
 from sim.metrics.result import Metrics, RequestCounts, Stage, Utilisation
-from sim.metrics.slo import PERCENTILES, Slo
-from sim.metrics.summary import Summary, needed, summarise, summarise_pooled, withheld
+from sim.metrics.slo import Slo
+from sim.metrics.summary import Summary, summarise, summarise_pooled, withheld
 from sim.metrics.targets import judge_targets
 from sim.metrics.warmup import warmup_requests
 from sim.metrics.window import Window, littles_law, measurement_window, share_inside
 from sim.records import FloatArray, RequestRecords, Simulation, Status
 from sim.units import MS_PER_S
 
-FEWEST_BATCHES_BEHIND_P99: Final = 4
-"""M/M/1 at 80 % and 5,000 requests (where a 90 % interval of p99 holds the truth half the time) is
-below it nine times in ten, at 50 % and 20,000 requests (where it holds) never."""
-
 
 def measure(
-    simulation: Simulation, *, slo: Slo, pipeline: Pipeline, gpus: int, seed: int
+    simulation: Simulation,
+    *,
+    slo: Slo,
+    pipeline: Pipeline,
+    gpus: int,
+    seed: int,
+    intervals: bool = True,
 ) -> Metrics:
-    """Measure one run. `gpus` counts those of all replicas; `seed` owns the bootstrap's stream."""
+    """Measure one run. `gpus` counts those of all replicas; `seed` owns the bootstrap's stream.
+
+    Latencies and targets speak for all counted requests. Rates and busy time are those of a
+    window: between the counted arrivals, or, where the queue grows without bound, while the
+    deployment is saturated, so that they are what it can do and not how it fills up.
+    `intervals` False leaves all intervals out, and the time that they take: for sweeps.
+    """
     load = judge(simulation)
-    records = simulation.records
-    warmup = 0
-    # An overloaded run never leaves its transient: there is nothing to cut down to.
-    if simulation.steady_state and not load.overloaded:
-        measured = rows(records, slice(0, simulation.measured))
-        warmup = warmup_requests(quantities.ttlt_s(measured, pipeline))
+    overloaded, records = load.overloaded, simulation.records
+    warmup = 0 if overloaded else _warmup(simulation, pipeline)
     counted = rows(records, slice(warmup, simulation.measured))
-    window = measurement_window(counted, steady_state=simulation.steady_state)
+    counts, done = _counts(records, counted), finished(counted)
+    arriving = measurement_window(counted, steady_state=simulation.steady_state)
+    window = load.saturated if overloaded else arriving
     columns = _columns(counted, pipeline)
-    latency = _latency(simulation, counted, columns, seed, withhold=load.overloaded)
+    bootstrap = seed if intervals else None
+    latency = _latency(simulation, done, columns, bootstrap, withhold=overloaded)
     rates = throughput(
-        *(records, counted, window),
-        pipeline=pipeline, gpus=gpus, seed=seed, withhold_speed=load.overloaded,
+        *(records, counted), arriving=arriving, finishing=window,
+        pipeline=pipeline, gpus=gpus, seed=bootstrap, withhold_speed=overloaded,
     )  # fmt: skip
-    counts = _counts(records, counted)
-    few_bursts = latency["ttft"].p99 is not None and _in_few_bursts(counted, columns["ttft"])
     return Metrics(
-        status="overloaded" if load.overloaded else "ok",
-        sustainable_requests_per_s=load.sustainable_requests_per_s,
+        status="overloaded" if overloaded else "ok",
+        sustainable_requests_per_s=rates.requests_per_s if overloaded else None,
         requests=counts,
         latency=latency,
         throughput=rates,
         slo=judge_targets(
             *(counted, columns, latency, slo),
-            offered_requests_per_s=rates.offered_requests_per_s, overloaded=load.overloaded,
+            offered_requests_per_s=rates.offered_requests_per_s, overloaded=overloaded,
+            intervals=intervals,
         ),
         utilisation=utilisation(simulation, window),
-        littles_law=littles_law(simulation, window),
-        waterfall=() if load.overloaded else waterfall(counted, pipeline),
+        littles_law=littles_law(simulation, None if overloaded else arriving),
+        waterfall=() if overloaded else waterfall(counted, pipeline),
         window=window,
         warmup_requests=warmup,
-        interval_basis=_interval_basis(simulation),
-        notes=_notes(counts, load, warmup, simulation.measured, few_bursts=few_bursts),
+        interval_basis=_interval_basis(simulation, overloaded=overloaded, asked=intervals),
+        notes=notes(simulation, load, counts, rows(counted, done), warmup),
     )  # fmt: skip
+
+
+def _warmup(simulation: Simulation, pipeline: Pipeline) -> int:
+    """Return how many requests are cut: of synthetic arrivals, those before the steady state."""
+    if not simulation.steady_state:
+        return 0
+    measured = rows(simulation.records, slice(0, simulation.measured))
+    return warmup_requests(quantities.ttlt_s(measured, pipeline))
 
 
 def _columns(counted: RequestRecords, pipeline: Pipeline) -> dict[str, FloatArray]:
@@ -79,14 +92,13 @@ def _columns(counted: RequestRecords, pipeline: Pipeline) -> dict[str, FloatArra
 
 def _latency(
     simulation: Simulation,
-    counted: RequestRecords,
+    done: BoolArray,
     columns: Mapping[str, FloatArray],
-    seed: int,
+    seed: int | None,
     *,
     withhold: bool,
 ) -> dict[str, Summary]:
     """Summarise the latencies of the finished requests."""
-    done = finished(counted)
     count = int(done.sum())
     if withhold:
         return {name: withheld(count) for name in (*columns, "itl")}
@@ -135,47 +147,15 @@ def waterfall(counted: RequestRecords, pipeline: Pipeline) -> tuple[Stage, ...]:
     )
 
 
-def _in_few_bursts(counted: RequestRecords, ttft_s: FloatArray) -> bool:
-    """Tell whether too few batches hold the slowest hundredth to speak for a p99."""
-    batches = batches_behind(ttft_s[finished(counted)], 0.99)
-    return batches is not None and batches < FEWEST_BATCHES_BEHIND_P99
-
-
-def _interval_basis(simulation: Simulation) -> str:
+def _interval_basis(simulation: Simulation, *, overloaded: bool, asked: bool) -> str:
     """Say what the intervals speak for."""
+    if not asked:
+        return "none asked for"
     method = "batch means, and a bootstrap over batches for percentiles"
+    if overloaded:
+        return f"90 %, one run: {method}; they speak for the saturated deployment"
     if simulation.steady_state:
         return f"90 %, one run: {method}; they speak for the steady state of this traffic"
     if simulation.closed_loop:
         return f"90 %, one run: {method}; they speak for this benchmark, ramp-up and end included"
     return f"90 %, blocks of the one trace: {method}; they speak for traffic like this trace"
-
-
-def _notes(
-    counts: RequestCounts, load: Load, warmup: int, measured: int, *, few_bursts: bool
-) -> tuple[str, ...]:
-    """Say what a reader of the numbers must know."""
-    notes = []
-    if load.overloaded:
-        notes.append("the queue grows without bound: latencies depend on the length of the run")
-    if load.filling_up:
-        notes.append("the deployment was still filling up at the last arrival: take more requests")
-    if counts.unfinished and not load.overloaded:
-        notes.append(f"{counts.unfinished} requests never finished: latencies are at least these")
-    if warmup and warmup >= measured // 2 - 5:
-        notes.append(
-            "the warm-up took half of the run: it may not have settled; take more requests"
-        )
-    if few_bursts:
-        notes.append(
-            "the slowest 1 % came in a few bursts: p99 may be well above what this run saw, its"
-            " interval included; take more requests"
-        )
-    if not load.overloaded:
-        notes.extend(
-            f"too few for p{round(share * 100)}: {counts.finished} requests finished,"
-            f" {needed(share)} are needed"
-            for share in PERCENTILES
-            if counts.finished < needed(share)
-        )
-    return tuple(notes)

@@ -1,11 +1,14 @@
 """Tell whether more is asked than the deployment can serve."""
 
 from dataclasses import dataclass
+from math import inf
 from typing import Final
 
 import numpy as np
 
 from sim.metrics.intervals import standard_error, student_t95
+from sim.metrics.quantities import finished
+from sim.metrics.window import Window
 from sim.records import FloatArray, RequestRecords, Simulation, Status
 
 STRETCHES: Final = 24
@@ -21,9 +24,11 @@ class Load:
     """How the deployment stood up to the traffic."""
 
     overloaded: bool
-    sustainable_requests_per_s: float | None
-    """Completions per second while requests waited; only for an overloaded run."""
-    filling_up: bool
+    saturated: Window | None = None
+    """Of an overloaded run: when every replica was as busy as it can be; `None` if too short."""
+    turned_over: bool = False
+    """As many requests left the saturated deployment as it holds at once, or more."""
+    filling_up: bool = False
     """No queue grows, but the number inside still does: the run ended before it settled."""
 
 
@@ -39,6 +44,11 @@ class _Flow:
         came = np.searchsorted(self.came_s, time_s, side="right")
         went = np.searchsorted(self.went_s, time_s, side="right")
         return (came - went).astype(np.float64)
+
+    def empty_s(self) -> FloatArray:
+        """Return the times at which somebody leaves and nobody is left, s."""
+        went_s = self.went_s[np.isfinite(self.went_s)]
+        return np.asarray(went_s[self.at(went_s) == 0])
 
 
 def judge(simulation: Simulation) -> Load:
@@ -64,25 +74,27 @@ def judge(simulation: Simulation) -> Load:
     records = simulation.records
     arrivals = records.arrival_s[: simulation.measured]
     if simulation.closed_loop or len(arrivals) < LEAST_STRETCHES * ARRIVALS_PER_STRETCH:
-        return Load(overloaded=False, sustainable_requests_per_s=None, filling_up=False)
+        return Load(overloaded=False)
     queue = _flow(records, records.admitted_s)
     middle = len(arrivals) // 2
     overloaded = _grows(queue, arrivals[middle:]) or (
         _grows(queue, arrivals) and _growth(queue, arrivals[middle:]).sum() > 0
     )
     if overloaded:
-        rate = _sustainable_requests_per_s(records, queue, float(arrivals[-1]))
-        return Load(overloaded=True, sustainable_requests_per_s=rate, filling_up=False)
+        window = saturated_window(records, float(arrivals[-1]))
+        turned_over = window is not None and _turned_over(records, window)
+        return Load(overloaded=True, saturated=window, turned_over=turned_over)
     inside = _flow(records, records.last_token_s)
     late = arrivals[middle:]
     behind = _growth(inside, late).sum() > (1 - KEEPING_UP) * len(late)
-    filling_up = bool(behind and _grows(inside, late))
-    return Load(overloaded=False, sustainable_requests_per_s=None, filling_up=filling_up)
+    return Load(overloaded=False, filling_up=bool(behind and _grows(inside, late)))
 
 
-def _flow(records: RequestRecords, went_s: FloatArray) -> _Flow:
+def _flow(records: RequestRecords, went_s: FloatArray, *, replica: int | None = None) -> _Flow:
     """Return the flow from arrival to another event of every request that was let in."""
     let_in = (records.status != Status.REJECTED) & ~np.isnan(records.arrival_s)
+    if replica is not None:
+        let_in &= records.replica == replica
     went = went_s[let_in]
     return _Flow(
         np.sort(records.arrival_s[let_in]), np.sort(np.where(np.isnan(went), np.inf, went))
@@ -105,26 +117,45 @@ def _grows(flow: _Flow, arrivals_s: FloatArray) -> bool:
     return mean >= 1 and mean > student_t95(len(growth) - 1) * standard_error(growth)
 
 
-def _sustainable_requests_per_s(
-    records: RequestRecords, queue: _Flow, last_arrival_s: float
-) -> float | None:
-    """Return completions per second over the backlog that spans the last measured arrival.
+def saturated_window(records: RequestRecords, last_arrival_s: float) -> Window | None:
+    """Return when the deployment worked as hard as it can; `None` with fewer than 2 completions.
 
-    It lasts from the time the queue was last empty until it is empty again, or until the last
-    completion. It is counted from its first completion on, so that the time in which the first
-    answers are still being written does not count as a lack of capacity.
+    It is the second half of a stretch in which requests waited: from the time the queue was last
+    empty before the last measured arrival, until a replica has nobody left to admit (from then on
+    its batch drains, and what finishes there would be too many). The first half is left out
+    because the deployment fills up in it: first nothing finishes, and then short answers do. The
+    window begins and ends with a completion, and the first one is not counted: so completions
+    over length is a rate without bias.
     """
-    changes = np.concatenate([queue.came_s, queue.went_s[np.isfinite(queue.went_s)]])
-    changes.sort()
-    empty_s = changes[queue.at(changes) == 0]
-    before, after = empty_s[empty_s <= last_arrival_s], empty_s[empty_s > last_arrival_s]
-    done_s = np.sort(records.last_token_s[records.status == Status.FINISHED])
+    done_s = np.sort(records.last_token_s[finished(records)])
     if len(done_s) == 0:
         return None
-    start_s = float(before[-1]) if len(before) else float(changes[0])
-    end_s = float(after[0]) if len(after) else float(done_s[-1])
-    inside = done_s[(done_s >= start_s) & (done_s <= end_s)]
+    queue = _flow(records, records.admitted_s)
+    empty_s = queue.empty_s()
+    before = empty_s[empty_s <= last_arrival_s]
+    start_s = float(before[-1]) if len(before) else float(queue.came_s[0])
+    end_s = min(_drains_s(records, last_arrival_s), float(done_s[-1]))
+    inside = done_s[(done_s >= (start_s + end_s) / 2) & (done_s <= end_s)]
     if len(inside) < 2 or inside[-1] == inside[0]:
         return None
-    counted = int(np.count_nonzero(inside > inside[0]))
-    return counted / float(inside[-1] - inside[0])
+    return Window(float(inside[0]), float(inside[-1]), steady_state=True)
+
+
+def _drains_s(records: RequestRecords, after_s: float) -> float:
+    """Return when a replica first has nobody waiting after a time [s]; inf where none ever has.
+
+    A request that never finished belongs to no replica yet, so this may be slightly early.
+    """
+    drains_s = inf
+    for replica in np.unique(records.replica[finished(records)]):
+        empty_s = _flow(records, records.admitted_s, replica=int(replica)).empty_s()
+        drains_s = min([drains_s, *empty_s[empty_s > after_s][:1].tolist()])
+    return drains_s
+
+
+def _turned_over(records: RequestRecords, window: Window) -> bool:
+    """Tell whether as many finished in a window as were being served when it began."""
+    start_s = np.array([window.start_s])
+    inside, waiting = _flow(records, records.last_token_s), _flow(records, records.admitted_s)
+    served = float((inside.at(start_s) - waiting.at(start_s))[0])
+    return int(window.completions(records).sum()) >= served

@@ -28,7 +28,7 @@ class Throughput:
     """What finishes in the window per second, background included; intervals 90 %."""
 
     offered_requests_per_s: float | None
-    """Counted arrivals per second of the window."""
+    """Counted arrivals per second, from the first to the last one."""
     requests_per_s: float | None
     input_tokens_per_s: float | None
     output_tokens_per_s: float | None
@@ -85,7 +85,7 @@ class Metrics:
 
     status: RunStatus
     sustainable_requests_per_s: float | None
-    """What an overloaded deployment completes per second; `None` otherwise."""
+    """What an overloaded deployment completes per second: its throughput; `None` otherwise."""
     requests: RequestCounts
     latency: Mapping[str, Summary]
     """engine_ttft, ttft, tpot, itl, max_gap, ttlt, in s."""
@@ -93,12 +93,16 @@ class Metrics:
     slo: SloResult
     utilisation: Utilisation
     littles_law: LittlesLaw
+    """Nothing on either side where the queue grows: there is no mean to speak of."""
     waterfall: tuple[Stage, ...]
     """Stages whose means add up to the mean TTFT; empty where that is withheld."""
     window: Window | None
+    """In which throughput, busy time and cost are measured: of an overloaded run, where it is
+    saturated.
+    """
     warmup_requests: int
     interval_basis: str
-    """What the intervals speak for."""
+    """What the intervals speak for, or that none were asked for."""
     notes: tuple[str, ...]
 
     @property

@@ -45,8 +45,11 @@ def _percentile(ordered: FloatArray, share: float) -> float | None:
     return float(ordered[below] + (place - below) * (ordered[above] - ordered[below]))
 
 
-def summarise(column: FloatArray, seed: int) -> Summary:
-    """Summarise a latency [s] of requests in order of arrival; NaN = this request has none."""
+def summarise(column: FloatArray, seed: int | None) -> Summary:
+    """Summarise a latency [s] of requests in order of arrival; NaN = this request has none.
+
+    `seed` is that of the bootstrap; `None`: no intervals.
+    """
     values = column[~np.isnan(column)]
     if len(values) == 0:
         return withheld(0)
@@ -58,19 +61,23 @@ def summarise(column: FloatArray, seed: int) -> Summary:
         p50=_percentile(ordered, 0.5),
         p90=_percentile(ordered, 0.9),
         p99=p99,
-        interval_mean=mean_interval(values),
-        interval_p99=None if p99 is None else percentile_interval(values, order, 0.99, seed),
+        interval_mean=None if seed is None else mean_interval(values),
+        interval_p99=(
+            None if seed is None or p99 is None else percentile_interval(values, order, 0.99, seed)
+        ),
         count=len(values),
     )
 
 
-def median_with_interval(column: FloatArray, seed: int) -> tuple[float | None, Interval | None]:
-    """Return the median over requests and its 90 % interval."""
+def median_with_interval(
+    column: FloatArray, seed: int | None
+) -> tuple[float | None, Interval | None]:
+    """Return the median over requests and its 90 % interval; without `seed` the median alone."""
     values = column[~np.isnan(column)]
     order = np.argsort(values)
     median = _percentile(values[order], 0.5)
-    if median is None:
-        return None, None
+    if median is None or seed is None:
+        return median, None
     return median, percentile_interval(values, order, 0.5, seed)
 
 

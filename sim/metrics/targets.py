@@ -20,6 +20,7 @@ def judge_targets(
     *,
     offered_requests_per_s: float | None,
     overloaded: bool,
+    intervals: bool,
 ) -> SloResult:
     """Hold the counted requests against the targets; `columns` are latencies per request [s].
 
@@ -43,7 +44,7 @@ def judge_targets(
     enough = attainment is not None and attainment >= slo.attainment
     return SloResult(
         attainment=attainment,
-        interval_attainment=share_interval(good),
+        interval_attainment=share_interval(good) if intervals else None,
         by_target={name: float(hit.mean()) for name, hit in hits.items() if len(hit)},
         on_percentiles=percentiles,
         goodput_requests_per_s=goodput,

@@ -29,9 +29,12 @@ class Window:
         return np.asarray((at >= self.start_s) & before_end)
 
     def completions(self, records: RequestRecords) -> BoolArray:
-        """Tell which requests finish inside, whenever they arrived."""
+        """Tell which requests finish inside, whenever they arrived.
+
+        One that finishes as the window begins was served before it.
+        """
         at = records.last_token_s
-        return np.asarray(finished(records) & (at >= self.start_s) & (at <= self.end_s))
+        return np.asarray(finished(records) & (at > self.start_s) & (at <= self.end_s))
 
 
 def measurement_window(counted: RequestRecords, *, steady_state: bool) -> Window | None:

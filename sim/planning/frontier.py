@@ -134,5 +134,6 @@ def _is_trace(scenario: Scenario) -> bool:
 
 def _laid_out(scenario: Scenario, width: int) -> Scenario:
     """Return the scenario with another width on the GPUs that it has."""
-    replicas = max(1, scenario.deployment.gpus // width)
+    # A width below 1 is refused by the deployment, in its own words.
+    replicas = max(1, scenario.deployment.gpus // max(1, width))
     return scenario.with_deployment(tensor_parallel=width, replicas=replicas)

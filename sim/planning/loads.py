@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from sim.cost import PassLoad
+from sim.decoding import typical_phase
 from sim.errors import InputError
 from sim.scenario import Scenario, Serving
 
@@ -51,7 +52,7 @@ def estimated_capacity_requests_per_s(scenario: Scenario, serving: Serving) -> f
     """
     prompt, answer = scenario.workload.mean_tokens()
     batch, strategy = most_users(scenario, serving), scenario.decoding
-    queries = max(1, strategy.plan(1, 2, 1).peak_positions)
+    queries = typical_phase(strategy, prompt, answer).positions
     context = batch * (prompt + answer / 2)
     cost = serving.cost
     pass_s = cost.pass_s(

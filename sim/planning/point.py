@@ -87,7 +87,7 @@ def evaluate(load: Load) -> Point:
     """
     scenario, replicas = load.scenario, load.scenario.deployment.replicas
     if load.users_per_replica is None:
-        outcome = run(_replayed(load))
+        outcome = run(_replayed(load), intervals=False)
         return _point(load, outcome.metrics, outcome.cost, stands_for=1, users=None)
     alone = scenario.with_deployment(replicas=1)
     steady = serve_users(alone, load.users_per_replica, load.requests)
@@ -109,7 +109,6 @@ def _point(
     rates, latency, deployment = metrics.throughput, metrics.latency, load.scenario.deployment
     usd = None if cost is None else cost.usd_per_million_output_tokens_all_in
     overloaded = metrics.status == "overloaded"
-    rate = metrics.sustainable_requests_per_s if overloaded else rates.requests_per_s
     missed, unknown = _judge(metrics.slo, load.scenario.slo)
     status: PointStatus = "overloaded" if overloaded else "misses target" if missed else "ok"
     note = f"misses {', '.join(missed)}" if missed else ""
@@ -120,7 +119,9 @@ def _point(
         hardware=load.hardware,
         tensor_parallel=deployment.tensor_parallel,
         replicas=deployment.replicas,
-        requests_per_s=None if rate is None else rate * stands_for,
+        requests_per_s=(
+            None if rates.requests_per_s is None else rates.requests_per_s * stands_for
+        ),
         users=users,
         user_tokens_per_s=rates.user_tokens_per_s,
         output_tokens_per_s_per_gpu=rates.output_tokens_per_s_per_gpu,

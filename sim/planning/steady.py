@@ -31,6 +31,8 @@ class Steady:
 def serve_users(scenario: Scenario, users: int, requests: int) -> Steady:
     """Serve `users` with one request in flight each, and measure `requests` of them.
 
+    Without intervals: a point of a curve is one number.
+
     The same as a run of a closed-loop scenario, except that its beginning and end are cut off: a
     benchmark starts all its users at once, and the wait for their prompts would hide the steady
     state behind a burst that the traffic of a service does not have.
@@ -44,7 +46,12 @@ def serve_users(scenario: Scenario, users: int, requests: int) -> Steady:
     simulation = simulate(traffic, passes, strategy, serving.cost, serving.limits)
     simulation = _without_ramp_up(simulation, before)
     metrics = measure(
-        simulation, slo=scenario.slo, pipeline=scenario.pipeline, gpus=gpus, seed=seed
+        simulation,
+        slo=scenario.slo,
+        pipeline=scenario.pipeline,
+        gpus=gpus,
+        seed=seed,
+        intervals=False,
     )
     quote = serving.quote
     return Steady(metrics, None if quote is None else price(simulation, metrics, quote, gpus))

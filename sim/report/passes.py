@@ -5,6 +5,7 @@ from math import ceil
 from typing import Any
 
 from sim.cost import Operation, even_load, even_prompt, ridge_tokens_per_pass
+from sim.decoding import Phase, typical_phase
 from sim.report.table import Table, columns
 from sim.report.words import NOTHING, count, number, percent
 from sim.run import Outcome, run
@@ -61,15 +62,15 @@ def explain(
     typical = typical_batch(run(_shorter(scenario)))
     batch = Batch(sequences or typical.sequences, context_tokens or typical.context_tokens)
     prompt = ceil(scenario.workload.mean_tokens()[0])
-    queries = scenario.decoding.plan(1, 2, 1).peak_positions
+    phase = typical_phase(scenario.decoding, *scenario.workload.mean_tokens())
     return Explanation(
         scenario=scenario,
         serving=serving,
         batch=batch,
-        decode=decode_pass(scenario, serving, batch),
+        decode=decode_pass(scenario, serving, phase, batch),
         prefill=prefill_pass(serving, min(prompt, scenario.deployment.max_batched_tokens)),
         ridge_tokens_per_pass=ridge_tokens_per_pass(
-            serving.cost, context_tokens=batch.context_tokens, queries=queries
+            serving.cost, context_tokens=batch.context_tokens, queries=phase.positions
         ),
     )
 
@@ -86,10 +87,9 @@ def typical_batch(outcome: Outcome) -> Batch:
     return Batch(max(1, round(sequence_passes / float(passes.sum()))), context)
 
 
-def decode_pass(scenario: Scenario, serving: Serving, batch: Batch) -> PassBreakdown:
-    """Return the mean pass of the strategy over a batch that only decodes."""
+def decode_pass(scenario: Scenario, serving: Serving, phase: Phase, batch: Batch) -> PassBreakdown:
+    """Return the mean pass of a phase of the strategy over a batch that only decodes."""
     strategy = scenario.decoding
-    phase = strategy.plan(1, 1000, strategy_passes(scenario, 1000)).phases[-1]
     sequences, context = batch.sequences, batch.context_tokens
     load = even_load(
         serving.cost,
@@ -107,11 +107,6 @@ def decode_pass(scenario: Scenario, serving: Serving, batch: Batch) -> PassBreak
         draft_s = draft.passes_per_round * draft.share * serving.cost.pass_s(own)
     title = f"One pass that decodes {count(sequences)} sequences of {count(context)} tokens"
     return PassBreakdown(title, load.positions, serving.cost.operations(load), draft_s)
-
-
-def strategy_passes(scenario: Scenario, output_tokens: int) -> int:
-    """Return the passes that an answer takes on average."""
-    return max(1, round(output_tokens / scenario.decoding.mean_tokens_per_pass()))
 
 
 def prefill_pass(serving: Serving, tokens: int) -> PassBreakdown:

@@ -7,6 +7,7 @@ from sim.metrics.intervals import (
     correlation_factor,
     mean_interval,
     percentile_interval,
+    rate_interval,
     share_interval,
     student_t95,
 )
@@ -40,6 +41,27 @@ def test_neighbours_that_are_alike_widen_the_interval_and_opposites_do_not() -> 
     assert correlation_factor(np.array([0.0, 0.0, 2.0, 2.0])) == pytest.approx(1.25 / 0.75)
     assert correlation_factor(np.array([0.0, 2.0, 0.0, 2.0])) == 1
     assert correlation_factor(np.full(5, 3.0)) == 1
+
+
+def test_the_interval_of_a_rate_is_that_of_its_logarithm() -> None:
+    # The batches of the text book: 2.132 sqrt(2.5 / 5) is 0.3015 of their mean 5.
+    ratio = np.exp(2.132 * np.sqrt(2.5 / 5) / 5)
+    rates = np.array([4.0, 6.0, 5.0, 7.0, 3.0])
+    assert rate_interval(rates) == pytest.approx((5 / ratio, 5 * ratio))
+
+
+def test_no_rate_is_negative_however_much_its_slices_differ() -> None:
+    # On the plain scale: 2 -/+ 2.132 x 2.
+    low, high = rate_interval(np.array([0.0, 0.0, 10.0, 0.0, 0.0])) or (-1, -1)
+    assert 0 < low < 2 < high
+    assert rate_interval(np.zeros(5)) is None
+
+
+def test_a_rate_that_is_steady_has_the_plain_interval() -> None:
+    rates = np.tile([99.0, 101.0], 10)
+    low, high = rate_interval(rates) or (0, 0)
+    half = student_t95(19) * rates.std(ddof=1) / np.sqrt(20)
+    assert (100 - low, high - 100) == pytest.approx((half, half), rel=0.01)
 
 
 def test_a_thousand_out_of_a_thousand_is_not_certainty() -> None:

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -159,7 +160,9 @@ def test_a_run_in_which_nothing_finishes_has_no_latency_and_no_warning(
     assert result.slo.attainment == (0 if count else None)
     assert result.waterfall == ()
     assert not result.slo.met
-    assert result.throughput.requests_per_s == (0 if count > 1 else None)
+    # A queue that only grows shows no rate: nobody knows what would have come out in the end.
+    shown = count > 1 and result.status == "ok"
+    assert result.throughput.requests_per_s == (0 if shown else None)
 
 
 def test_answers_of_one_token_have_latency_but_no_tpot(
@@ -193,3 +196,25 @@ def uniform(n: int, **facts: Any) -> dict[str, Any]:
 def test_the_same_seed_gives_the_same_metrics(a_records: Records, a_simulation: Simulate) -> None:
     simulation = a_simulation(a_records(**uniform(3000)), steady_state=True)
     assert measured(simulation) == measured(simulation)
+
+
+def test_without_intervals_everything_else_is_the_same(
+    a_records: Records, a_simulation: Simulate
+) -> None:
+    simulation = a_simulation(a_records(**uniform(3000)), steady_state=True)
+    asked: dict[str, Any] = {"slo": Slo(ttft_ms=100), "pipeline": Pipeline(), "gpus": 2, "seed": 0}
+    full = asdict(measure(simulation, **asked))
+    bare = asdict(measure(simulation, **asked, intervals=False))
+    intervals = [pair for pair in flat(bare) if "interval" in pair[0]]
+    assert {value for name, value in intervals if name != "interval_basis"} == {None}
+    assert [pair for pair in flat(bare) if "interval" not in pair[0]] == [
+        pair for pair in flat(full) if "interval" not in pair[0]
+    ]
+
+
+def flat(value: dict[str, Any], name: str = "") -> list[tuple[str, object]]:
+    """Return the leaves of nested dictionaries, each with its name."""
+    pairs: list[tuple[str, object]] = []
+    for key, part in value.items():
+        pairs += flat(part, key) if isinstance(part, dict) else [(key, part)]
+    return pairs

@@ -46,6 +46,14 @@ def test_one_user_alone_is_as_fast_as_in_a_benchmark_with_one_user() -> None:
     assert alone == pytest.approx(benchmark)
 
 
+def test_one_user_s_requests_follow_each_other_without_a_gap() -> None:
+    metrics = serve_users(scenario({"kind": "fixed", "tokens": 100}), 1, 20).metrics
+    # The request that ends as the first measured one begins belongs to the time before.
+    assert metrics.throughput.requests_per_s == pytest.approx(
+        1 / (metrics.latency["ttlt"].mean or 0)
+    )
+
+
 def test_the_burst_of_the_start_is_not_in_the_wait_for_the_first_token() -> None:
     crowd = scenario(SPREAD, requests=400)
     crowd = crowd.with_workload(crowd.workload.with_users(64))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sim.metrics.intervals import mean_interval, percentile_interval
+from sim.metrics.intervals import mean_interval, percentile_interval, rate_interval
 from sim.records import FloatArray
 
 pytestmark = pytest.mark.truth
@@ -28,6 +28,18 @@ def test_intervals_of_the_mean_hold_the_truth_nine_times_in_ten(correlation: flo
     for seed in range(replications):
         low, high = mean_interval(autoregressive_series(5000, correlation, seed)) or (1, -1)
         held += low <= 0 <= high
+    slack = BINOMIAL_SIGMAS * np.sqrt(0.9 * 0.1 / replications)
+    assert abs(held / replications - 0.9) < slack
+
+
+@pytest.mark.parametrize("shape", [0.5, 5.0])
+def test_intervals_of_a_rate_hold_the_truth_nine_times_in_ten(shape: float) -> None:
+    """Slices of a lumpy flow: gamma, with a spread of 1.4 and 0.45 of their mean 1."""
+    replications, held = 400, 0
+    for seed in range(replications):
+        slices = np.random.default_rng(seed).gamma(shape, 1 / shape, 25)
+        low, high = rate_interval(slices) or (1, -1)
+        held += low <= 1 <= high
     slack = BINOMIAL_SIGMAS * np.sqrt(0.9 * 0.1 / replications)
     assert abs(held / replications - 0.9) < slack
 

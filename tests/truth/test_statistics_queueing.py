@@ -156,7 +156,8 @@ def test_overload_is_found_where_the_run_is_long_enough_to_tell(
 
 def test_the_sustainable_rate_of_an_overloaded_queue_is_its_service_rate() -> None:
     rates = [
-        judge(single_server(1.3, 5000, seed=seed, constant=False)).sustainable_requests_per_s or 0
+        measured(single_server(1.3, 5000, seed=seed, constant=False)).sustainable_requests_per_s
+        or 0
         for seed in range(20)
     ]
     standard_error = np.std(rates, ddof=1) / np.sqrt(len(rates))

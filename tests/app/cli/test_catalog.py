@@ -226,3 +226,21 @@ def test_every_choice_that_the_starter_comments_out_is_valid(
     ):
         answered = paretoken("run", "mine.yaml", "--set", "run.requests=100", "--set", change)
         assert answered.code != 2, answered.err
+
+
+@pytest.mark.parametrize("name", ["42", "true", "a: b", "a # b", "é", 'quote"d'])
+def test_the_file_of_init_holds_any_name_as_text(
+    paretoken: Any, tmp_path: Path, name: str
+) -> None:
+    assert paretoken("init", name).code == 0
+    text = (tmp_path / f"{name}.yaml").read_text("utf-8")
+    assert yaml.safe_load(text)["name"] == name
+    assert paretoken("show", "scenario", f"{name}.yaml").code == 0
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", ".yaml"])
+def test_init_refuses_what_is_no_name(paretoken: Any, tmp_path: Path, name: str) -> None:
+    answered = paretoken("init", name)
+    assert (answered.code, answered.out) == (2, "")
+    assert "is no name" in answered.err
+    assert [path.name for path in tmp_path.iterdir()] == ["small.yaml"]

@@ -1,9 +1,13 @@
 """The command as a process of its own: start-up, pipes, the pieces a shell sees."""
 
+import json
+import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[3]
 COMMAND = [sys.executable, "-c", "from app.cli.main import main; main()"]
@@ -81,3 +85,57 @@ def test_a_terminal_that_knows_ascii_only_gets_an_answer_too() -> None:
     )
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"llama-3.1-8b" in done.stdout
+
+
+def test_json_escapes_what_the_encoding_of_the_reader_lacks() -> None:
+    done = subprocess.run(
+        [
+            *COMMAND,
+            "run",
+            "chat-70b-h100",
+            "--set",
+            "run.requests=50",
+            "--set",
+            "name=é",
+            "--json",
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        env={"PYTHONIOENCODING": "ascii", "PATH": "", "PYTHONPATH": str(ROOT)},
+        check=False,
+    )
+    assert json.loads(done.stdout)["scenario"]["name"] == "é"
+
+
+def test_a_closed_stdout_is_no_mistake_of_the_program() -> None:
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'exec "$@" >&-', "sh", *COMMAND, "list", "models"],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("columns", ["0", "wide", ""])
+def test_columns_that_say_nothing_mean_the_width_of_a_file(
+    monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    done = paretoken("list", "models")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_a_narrow_terminal_cuts_no_number_and_no_unit(monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = ("run", "bench-8b-a100", "--set", "run.requests=100")
+    monkeypatch.setenv("COLUMNS", "120")
+    wide = paretoken(*arguments).stdout
+    monkeypatch.setenv("COLUMNS", "40")
+    narrow = paretoken(*arguments).stdout
+    times = re.compile(r"[\d.,]+ (?:ms|s|GB)\b")
+    assert sorted(times.findall(_joined(narrow))) == sorted(times.findall(_joined(wide)))
+
+
+def _joined(text: str) -> str:
+    return " ".join(text.split())

@@ -64,9 +64,13 @@ def test_without_a_price_the_money_tiles_say_so_and_why(outcome: Outcome) -> Non
         assert "none is listed" in shown[name].help
 
 
-def test_under_overload_only_the_bill_is_known(outcome: Outcome) -> None:
+def test_under_overload_no_latency_is_known_but_what_is_done_and_the_bill_are(
+    outcome: Outcome,
+) -> None:
     metrics = replace(outcome.metrics, status="overloaded")
-    shown = by_name(replace(outcome, metrics=metrics))
-    assert [shown[name].value for name in NAMES] == [*[None] * 5, "$4,073"]
-    assert {shown[name].chip for name in NAMES[:5]} == {"queue grows"}
+    calm, shown = by_name(outcome), by_name(replace(outcome, metrics=metrics))
+    assert [shown[name].value for name in NAMES[:3]] == [None] * 3
+    assert [shown[name].value for name in NAMES[3:]] == [calm[name].value for name in NAMES[3:]]
+    assert {shown[name].chip for name in NAMES[:3]} == {"queue grows"}
+    assert all("all it can do" in shown[name].help for name in NAMES[3:5])
     assert "over 1 s" in shown["TTFT p99"].verdict

@@ -1,0 +1,110 @@
+"""What a reader of the numbers must know, in sentences."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from sim.metrics.intervals import batches_behind
+from sim.metrics.overload import Load
+from sim.metrics.quantities import engine_ttft_s
+from sim.metrics.result import RequestCounts
+from sim.metrics.slo import PERCENTILES
+from sim.metrics.summary import needed
+from sim.records import RequestRecords, Simulation
+
+FEWEST_BATCHES_BEHIND_P99: Final = 4
+"""M/M/1 at 80 % and 5,000 requests (where a 90 % interval of p99 holds the truth half the time) is
+below it nine times in ten, at 50 % and 20,000 requests (where it holds) never."""
+DOMINATED: Final = 0.5
+"""Share of the slowest hundredth from which on the opening of a closed loop makes the p99."""
+
+
+def notes(
+    simulation: Simulation,
+    load: Load,
+    counts: RequestCounts,
+    answered: RequestRecords,
+    warmup: int,
+) -> tuple[str, ...]:
+    """Return the sentences; `answered` are the counted requests that finished."""
+    if load.overloaded:
+        return (*_overloaded(load),)
+    slowest = None
+    if counts.finished >= needed(0.99):
+        slowest = _opening(simulation, answered) or _few_bursts(answered)
+    return (
+        *_unsettled(load, counts, warmup, simulation.measured),
+        *([] if slowest is None else [slowest]),
+        *_too_few(counts),
+    )
+
+
+def _overloaded(load: Load) -> Iterator[str]:
+    """Say what the throughput of an overloaded run stands for."""
+    yield "the queue grows without bound: latencies depend on the length of the run"
+    window = load.saturated
+    if window is None:
+        yield (
+            "too little finished while requests waited: no throughput, no busy share and no cost"
+            " per unit; take more requests"
+        )
+        return
+    yield (
+        "throughput, busy share and costs per unit are those of the saturated deployment:"
+        f" {window.start_s:.0f} s to {window.end_s:.0f} s of the run, the second half of the time"
+        " in which requests waited"
+    )
+    if not load.turned_over:
+        yield (
+            "fewer requests finished in that time than are served at once: throughput and costs"
+            " are rough; take more requests"
+        )
+
+
+def _unsettled(load: Load, counts: RequestCounts, warmup: int, measured: int) -> Iterator[str]:
+    """Say where a run was too short to settle or to finish."""
+    if load.filling_up:
+        yield "the deployment was still filling up at the last arrival: take more requests"
+    if counts.unfinished:
+        yield f"{counts.unfinished} requests never finished: latencies are at least these"
+    if warmup and warmup >= measured // 2 - 5:
+        yield "the warm-up took half of the run: it may not have settled; take more requests"
+
+
+def _opening(simulation: Simulation, answered: RequestRecords) -> str | None:
+    """Say where p99 of TTFT is that of the moment in which all users of a closed loop begin."""
+    if not simulation.closed_loop:
+        return None
+    start_s = np.nanmin(simulation.records.arrival_s)
+    slowest = np.argsort(engine_ttft_s(answered))[-round(len(answered) * 0.01) :]
+    share = float((answered.arrival_s[slowest] == start_s).mean())
+    if share < DOMINATED:
+        return None
+    users = int(np.count_nonzero(answered.arrival_s == start_s))
+    return (
+        f"{share:.0%} of the slowest 1 % are among the {users:,} requests that all users sent at"
+        " once when the loop began, so TTFT p99 is that of the opening and not of what comes"
+        f" after; it takes more than {100 * users:,} requests to wear off"
+    )
+
+
+def _few_bursts(answered: RequestRecords) -> str | None:
+    """Say where too few batches hold the slowest hundredth to speak for a p99."""
+    behind = batches_behind(engine_ttft_s(answered), 0.99)
+    if behind is None or behind >= FEWEST_BATCHES_BEHIND_P99:
+        return None
+    return (
+        "the slowest 1 % came in a few bursts: p99 may be well above what this run saw, its"
+        " interval included; take more requests"
+    )
+
+
+def _too_few(counts: RequestCounts) -> Iterator[str]:
+    """Say which percentiles are missing."""
+    for share in PERCENTILES:
+        if counts.finished < needed(share):
+            yield (
+                f"too few for p{round(share * 100)}: {counts.finished} requests finished,"
+                f" {needed(share)} are needed"
+            )
