@@ -26,12 +26,13 @@ def names_of(name: str) -> tuple[str, ...]:
 def load_model(reference: str | Path | Mapping[str, object]) -> Model:
     """Return the model that `reference` means.
 
-    A mapping is taken as facts written inline (the keys of a catalog file). A string is a name of
+    A mapping is taken as facts written inline (the keys of a catalog file), or as the content of a
+    `config.json`, if it has a `model_type` or `architectures`. A string is a name of
     the catalog, else a path that exists, else an alias or a quantised checkpoint of the catalog
     (in any case). A path is a YAML file of facts, or a Hugging Face `config.json` or its folder.
     """
     if isinstance(reference, Mapping):
-        return read_facts(reference, "model").to_model()
+        return _inline(reference)
     if isinstance(reference, str):
         if reference in list_models():
             return _load_facts(CATALOG / f"{reference}.yaml").to_model()
@@ -45,6 +46,14 @@ def load_model(reference: str | Path | Mapping[str, object]) -> Model:
     from sim.model.huggingface import load_config  # one module per family: only when needed
 
     return load_config(path)
+
+
+def _inline(mapping: Mapping[str, object]) -> Model:
+    if mapping.keys() & {"model_type", "architectures"}:
+        from sim.model.huggingface.inline import load_inline
+
+        return load_inline(mapping)
+    return read_facts(mapping, "model").to_model()
 
 
 def _load_facts(path: Path) -> ModelFacts:

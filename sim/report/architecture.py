@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from sim.model.breakdown import formats_label
 from sim.planning.architecture import AtContext, Candidate, Cell, Comparison
+from sim.report.answer import stored_label
 from sim.report.architecture_tables import attention_label
 from sim.report.words import count, deployment_label, number
 from sim.units import MS_PER_S
@@ -82,7 +83,7 @@ def replica_line(comparison: Comparison) -> str:
     spread = ", ".join(f"{name} parallel {width}" for name, width in layout.items() if width > 1)
     on = f"{gpus} ({spread})" if spread else gpus
     return (
-        f"One replica of {on}; weights {deployment.weights}, KV cache"
+        f"One replica of {on}; weights {stored_label(deployment.weights)}, KV cache in"
         f" {deployment.kv_precision}; every sequence decodes one token a pass."
     )
 

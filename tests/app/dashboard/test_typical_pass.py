@@ -15,6 +15,7 @@ from sim.run import Outcome
 def with_leaps(outcome: Outcome, **columns: list[float]) -> Outcome:
     """The outcome with two leaps by hand; columns that are not given are 0."""
     given: dict[str, Any] = {field.name: np.zeros(2) for field in fields(Leaps)}
+    given["capped"] = ()
     given |= {name: np.array(values) for name, values in columns.items()}
     return replace(outcome, simulation=replace(outcome.simulation, leaps=Leaps(**given)))
 
