@@ -10,8 +10,10 @@ def all_reduce_s(
     """Return the time of a ring all-reduce: latency + 2 (n-1)/n bytes / link.
 
     No pass moves less: each rank must send and receive 2 (n-1)/n of the tensor (Patarasuk and
-    Yuan 2009).
+    Yuan 2009). One rank has nothing to reduce.
     """
+    if ranks == 1:
+        return 0.0 * tensor_bytes
     latency_s = fit.fixed_s + fit.per_extra_rank_s * (ranks - 2)
     moved = 2 * (ranks - 1) / ranks * tensor_bytes
     return latency_s + moved / (fit.bandwidth_efficiency * link_bytes_per_s)

@@ -92,7 +92,8 @@ class Dense:
         choices = seen * mlp.active / layout.expert * routing.busiest_share(seen)
         width = mlp.latent_size or self.model.hidden_size
         moved = routing.busiest_hits(seen) * one * stored.weight_bytes
-        moved += choices * width * (stored.input_bytes + ACTIVATION_BYTES)
+        passing = choices * width * (stored.input_bytes + ACTIVATION_BYTES)
+        moved += passing
         flop, peak = 2.0 * choices * one, self.plain.peak(stored.computed)
         bandwidth = self.gpu.memory_bandwidth_bytes_per_s.value
         memory_s = moved / (fit.bandwidth_efficiency * bandwidth)
@@ -103,6 +104,7 @@ class Dense:
             fit.fixed_s + memory_s + compute_s,
             flop=flop,
             bytes_moved=moved,
+            activation_bytes=passing,
             fixed_s=fit.fixed_s,
             memory_s=memory_s,
             compute_s=compute_s,

@@ -13,7 +13,7 @@ from sim.cost.work import ACTIVATION_BYTES
 from sim.deployment import Deployment
 from sim.errors import DoesNotFitError
 from sim.hardware import EngineProfile, GpuProfile
-from sim.model import GroupedQuery, Model
+from sim.model import DenseMlp, Experts, GroupedQuery, Layer, Model
 from sim.precision import BYTES_PER_WEIGHT
 from sim.units import GB
 
@@ -53,10 +53,10 @@ class MemoryPlan:
 
 
 def weight_bytes_per_gpu(model: Model, gpu: GpuProfile, deployment: Deployment) -> float:
-    """Return the weights on the fullest GPU: its share of the matrices, tables, norms and vision.
+    """Return the weights on the fullest GPU: its share of the matrices and tables, the rest whole.
 
-    Embedding, LM head, norms and vision stay in 16 bits. A checkpoint size of the user's own
-    (`deployment.checkpoint_gb`) replaces the count and is split evenly.
+    Embedding, LM head, norms, biases and vision stay in 16 bits. A checkpoint size of the user's
+    own (`deployment.checkpoint_gb`) replaces the count and is split evenly.
     """
     layout, layers = Layout.of(deployment), layers_of(model, gpu, deployment)
     if deployment.checkpoint_gb is not None:
@@ -68,11 +68,25 @@ def weight_bytes_per_gpu(model: Model, gpu: GpuProfile, deployment: Deployment) 
         own = mlp.experts / layout.expert / layout.expert_tensor
         one = mlp.expert_elements(model.hidden_size) * layers.expert_format.weight_bytes
         total += count * own * (one + mlp.bias_elements * ACTIVATION_BYTES)
-    norms = sum(group.count * group.layer.norm_elements for group in model.groups)
-    total = (total + norms * ACTIVATION_BYTES) * _stage_share(model, layout)
+    small = sum(group.count * _small_elements(group.layer, model) for group in model.groups)
+    total = (total + small * ACTIVATION_BYTES) * _stage_share(model, layout)
     tables = 1 if model.tied_embeddings or layout.pipeline > 1 else 2
     total += tables * layers.head.weight_elements * ACTIVATION_BYTES
-    return total + model.vision_parameters * ACTIVATION_BYTES / layout.tensor
+    ends = model.final_norm_elements + model.other_elements + model.head_bias_elements
+    return total + (ends + model.vision_parameters / layout.tensor) * ACTIVATION_BYTES
+
+
+def _small_elements(layer: Layer, model: Model) -> int:
+    """Norms, biases, convolutions: whatever is no matrix of a product; on every rank."""
+    mlp, small = layer.mlp, layer.norm_elements
+    if layer.mixer is not None:
+        small += layer.mixer.other_elements
+    if isinstance(mlp, DenseMlp):
+        small += mlp.bias_elements
+    elif isinstance(mlp, Experts):
+        small += mlp.router_elements - model.hidden_size * mlp.experts
+        small += model.hidden_size * mlp.shared_gate
+    return small
 
 
 def _stage_share(model: Model, layout: Layout) -> float:

@@ -17,6 +17,8 @@ class Operation:
     flop: float = 0.0
     bytes_moved: float = 0.0
     """GPU memory traffic, or the tensor's size for a collective."""
+    activation_bytes: float = 0.0
+    """Of those, inputs and outputs: neither weights nor KV."""
     fixed_s: float = 0.0
     """Launch, latency or other time that does not depend on the work."""
     memory_s: float = 0.0

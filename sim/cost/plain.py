@@ -31,6 +31,7 @@ class Timed:
     seconds: float | FloatArray
     flop: float | FloatArray = 0.0
     bytes_moved: float | FloatArray = 0.0
+    activation_bytes: float | FloatArray = 0.0
     fixed_s: float = 0.0
     memory_s: float | FloatArray = 0.0
     compute_s: float | FloatArray = 0.0
@@ -45,6 +46,7 @@ class Timed:
             float(self.seconds),
             flop=float(self.flop),
             bytes_moved=float(self.bytes_moved),
+            activation_bytes=float(self.activation_bytes),
             fixed_s=self.fixed_s,
             memory_s=float(self.memory_s),
             compute_s=float(self.compute_s),
@@ -103,6 +105,7 @@ class Plain:
             ),
             flop=work.flop,
             bytes_moved=work.bytes_moved,
+            activation_bytes=work.activation_bytes,
             fixed_s=fit.fixed_s,
             memory_s=work.bytes_moved / bytes_per_s,
             compute_s=work.flop / flop_per_s,
@@ -124,6 +127,7 @@ class Plain:
             count,
             np.maximum(overhead_s, memory_s),
             bytes_moved=moved,
+            activation_bytes=moved,
             fixed_s=overhead_s,
             memory_s=memory_s,
         )

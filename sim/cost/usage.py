@@ -18,9 +18,9 @@ class Usage:
     """Over busy time; the drafter's work is not counted as useful."""
 
     mbu: float
-    """Bytes moved to and from GPU memory / (peak bandwidth x busy time)."""
+    """Bytes of weights and KV read / (peak bandwidth x busy time); activations do not count."""
     mfu: float
-    """FLOP / (16-bit or quantised peak of each operation's own format x busy time)."""
+    """FLOP / (peak of the format that most weights are multiplied in x busy time)."""
     bound: Bound
     """What bound most of the time."""
     share_by_bound: Mapping[Bound, float]
@@ -33,13 +33,14 @@ def usage(cost: ForwardPass, leaps: Leaps) -> Usage | None:
     which is exact for all that is linear in tokens, context and pairs.
     """
     duration_s = leaps.duration_s
+    peak = cost.gpu.peak_flop_per_s(cost.compute_precision) or 0.0
     busy_s = float(duration_s.sum())
     if busy_s == 0.0:
         return None
     per_pass = leaps.positions / leaps.passes
     bins = np.round(np.log2(np.maximum(per_pass, 1.0)) * _BINS_PER_OCTAVE).astype(np.int64)
     shares: dict[Bound, float] = {}
-    flop_s = moved = 0.0
+    flop = moved = 0.0
     for number in np.unique(bins):
         mine = bins == number
         passes = float(leaps.passes[mine].sum())
@@ -49,12 +50,13 @@ def usage(cost: ForwardPass, leaps: Leaps) -> Usage | None:
         for operation in operations:
             known = shares.get(operation.bound, 0.0)
             shares[operation.bound] = known + share * operation.total_s
-            flop_s += passes * operation.count * operation.flop / operation.peak_flop_per_s
+            times = passes * operation.count
+            flop += times * operation.flop
             if operation.kind == "kernel":
-                moved += passes * operation.count * operation.bytes_moved
+                moved += times * (operation.bytes_moved - operation.activation_bytes)
     return Usage(
         mbu=moved / (cost.gpu.memory_bandwidth_bytes_per_s.value * busy_s),
-        mfu=flop_s / busy_s,
+        mfu=flop / (peak * busy_s),
         bound=max(shares, key=lambda bound: shares[bound]),
         share_by_bound=shares,
     )

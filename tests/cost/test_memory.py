@@ -13,6 +13,7 @@ from sim.hardware import load_engine, load_gpu
 from sim.model import list_models, load_model
 
 GIB = 1024**3
+NORMS_8B = (2 * 32 + 1) * 4096
 
 
 def plan(
@@ -26,14 +27,14 @@ def plan(
 
 @pytest.mark.truth
 def test_llama_8b_in_bf16_weighs_sixteen_gigabytes() -> None:
-    """8,030,261,248 parameters of 2 bytes, less the norms (266,240), which are not counted."""
-    assert plan().weight_bytes == 2 * (8_030_261_248 - 266_240)
+    """8,030,261,248 parameters of 2 bytes each."""
+    assert plan().weight_bytes == 2 * 8_030_261_248
 
 
 @pytest.mark.truth
 def test_the_pool_of_llama_8b_on_an_h100_is_what_is_left_in_blocks_of_two_mebibytes() -> None:
     """16 tokens of 128 KiB: 2 MiB a block; 0.9 x 79.11 GiB - 16.06 GB - 1.5 GB."""
-    left = 0.9 * 79.11 * GIB - 2 * (8_030_261_248 - 266_240) - 1.5e9
+    left = 0.9 * 79.11 * GIB - 2 * 8_030_261_248 - 1.5e9
     found = plan()
     assert found.kv_bytes_per_token == 128 * 1024
     assert found.blocks == int(left // (2 * 1024**2))
@@ -42,13 +43,14 @@ def test_the_pool_of_llama_8b_on_an_h100_is_what_is_left_in_blocks_of_two_mebiby
 
 def test_layers_are_quantised_but_embedding_and_head_stay_in_bf16() -> None:
     tables, layers = 2 * 128256 * 4096, 32 * 218_103_808
-    assert plan(weights="fp8").weight_bytes == layers + 2 * tables
-    assert plan(weights="bf16").weight_bytes == 2 * (layers + tables)
+    assert plan(weights="fp8").weight_bytes == layers + 2 * (tables + NORMS_8B)
+    assert plan(weights="bf16").weight_bytes == 2 * (layers + tables + NORMS_8B)
 
 
 def test_ranks_hold_their_share_and_the_pool_grows_by_what_they_save() -> None:
     one, two = plan(), plan(tensor_parallel=2)
-    assert 2 * two.weight_bytes == one.weight_bytes
+    # each rank holds the norms whole
+    assert 2 * two.weight_bytes == one.weight_bytes + 2 * NORMS_8B
     assert 2 * two.kv_bytes_per_token == one.kv_bytes_per_token
     assert two.blocks > 2 * one.blocks  # half the weights, half the KV a token
 
@@ -67,8 +69,8 @@ def test_a_known_pool_replaces_the_calculation() -> None:
 def test_what_does_not_fit_says_by_how_much_and_what_to_change() -> None:
     with pytest.raises(DoesNotFitError, match="tensor_parallel") as caught:
         plan("llama-3.1-70b")
-    error, norms = caught.value, (2 * 80 + 1) * 8192
-    weights = 2 * (70_553_706_496 - norms)  # 141 GB
+    error = caught.value
+    weights = 2 * 70_553_706_496  # 141 GB
     assert error.have_bytes == pytest.approx(0.9 * 79.11 * GIB)
     assert error.need_bytes == pytest.approx(weights + 1.5e9 + 16 * 320 * 1024)
     assert "llama-3.1-70b" in str(error)
@@ -76,7 +78,7 @@ def test_what_does_not_fit_says_by_how_much_and_what_to_change() -> None:
 
 
 def test_a_model_that_leaves_no_room_for_one_block_does_not_fit_either() -> None:
-    weights = 2 * (8_030_261_248 - 266_240)
+    weights = 2 * 8_030_261_248
     usable = (weights + 1.5e9 + 1024**2) / (79.11 * GIB)  # half a block too little
     with pytest.raises(DoesNotFitError):
         plan(memory_fraction=usable)
@@ -110,7 +112,8 @@ def test_the_parts_fill_the_usable_memory_up_to_less_than_one_block(
         assume(condition=False)
         raise
     parts = found.weight_bytes + found.draft_weight_bytes + found.reserve_bytes
-    block = found.kv_bytes_per_token * layout["block_tokens"]
+    kept = found.kv.full + sum(part for _, part in found.kv.windows)
+    block = found.kv_bytes_per_token * layout["block_tokens"] / kept
     assert parts + found.blocks * block <= found.usable_bytes * (1 + 1e-12)
     assert parts + (found.blocks + 1) * block > found.usable_bytes * (1 - 1e-12)
     assert found.usable_bytes == layout["memory_fraction"] * load_gpu(gpu).memory_bytes.value

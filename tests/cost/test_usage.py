@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sim.cost import ForwardPass, PassLoad, usage
+from sim.cost import ForwardPass, KvShape, PassLoad, usage
 from sim.decoding import Autoregressive
 from sim.engine import Limits, simulate
 from sim.records import Leaps, Simulation, Traffic
@@ -11,12 +11,14 @@ from tests.laws.building import a_cost
 from tests.laws.machines import lossless
 
 LAYERS, HEAD = 32 * 218_103_808, 128_256 * 4096
+PRODUCTS = (4096 + 6144) + (4096 + 4096) + (4096 + 2 * 14336) + (14336 + 4096)
+TENSORS = 32 * (PRODUCTS + 8 * 4096 + 3 * 14336) + 4096 + 128_256
+"""Entries that a token's activations read and write: products, norms and gating, LM head."""
 ROOMY = Limits(
     replicas=1,
     max_sequences=512,
     max_batched_tokens=1 << 20,
-    kv_blocks=1 << 20,
-    block_tokens=16,
+    kv=KvShape(blocks=1 << 20, block_tokens=16),
     max_context_tokens=1 << 20,
 )
 
@@ -34,10 +36,12 @@ def test_decoding_alone_on_peaks_uses_nearly_all_of_the_bandwidth() -> None:
     found = usage(cost, seen.leaps)
     assert found is not None
     # weights are read in every pass; KV of 1..1000 tokens: 1000 x 1001 / 2 in all
-    moved = 1000 * 2 * (LAYERS + HEAD) + 131_072 * 1000 * 1001 / 2
+    weights_and_kv = 1000 * 2 * (LAYERS + HEAD) + 131_072 * 1000 * 1001 / 2
+    moved = weights_and_kv + 1000 * 2 * TENSORS
     busy_s = seen.records.last_token_s[0]
     assert found.mbu == pytest.approx(moved / (3.35e12 * busy_s), rel=1e-9)
-    assert 0.98 < found.mbu < 1
+    assert 0.98 < found.mbu < 1 + 1e-12
+    assert weights_and_kv / moved > 0.99
     assert found.bound == "memory"
     # each pass: layers and head for one token, and its pairs
     flop = 1000 * 2 * (LAYERS + HEAD) + 32 * 4 * 4096 * 1000 * 1001 / 2

@@ -2,14 +2,14 @@
 
 import pytest
 
-from sim.cost.work import (
-    attention_flop,
-    head_gemm,
-    kv_read_bytes,
-    layer_gemms,
-    rank_shape,
-    small_kernel_bytes,
-)
+from sim.cost.attention import Attention, attention_kinds
+from sim.cost.formats import StoredAs
+from sim.cost.layers import Layers, layers_of
+from sim.cost.layout import Layout
+from sim.cost.plain import Plain
+from sim.cost.work import Gemm
+from sim.deployment import Deployment
+from sim.hardware import load_fitted, load_gpu
 from sim.model import Model, load_model
 
 
@@ -18,30 +18,41 @@ def llama_8b() -> Model:
     return load_model("llama-3.1-8b")
 
 
+def layers(model: Model, ranks: int = 1) -> Layers:
+    return layers_of(model, load_gpu("h100_sxm"), Deployment(tensor_parallel=ranks))
+
+
+def only_attention(model: Model, ranks: int = 1) -> Attention:
+    (kind,) = attention_kinds(model, Layout.of(Deployment(tensor_parallel=ranks)), "bf16")
+    return kind
+
+
 @pytest.mark.truth
 def test_a_token_costs_two_flop_for_each_weight_that_it_meets(llama_8b: Model) -> None:
     """8,030,261,248 parameters less the embeddings, which are only looked up, and the norms."""
-    layer = sum(gemm.work(1.0).flop for gemm in layer_gemms(llama_8b, 1, 2.0, 2.0))
-    flop = 32 * layer + head_gemm(llama_8b, 1).work(1.0).flop
+    parts = layers(llama_8b)
+    flop = sum(count * gemm.work(1.0).flop for gemm, count in parts.gemms)
+    flop += parts.head.work(1.0).flop
     embeddings, norms = 128256 * 4096, (2 * 32 + 1) * 4096
     assert flop == 2 * (8_030_261_248 - embeddings - norms)
 
 
 @pytest.mark.truth
 def test_the_four_products_of_a_layer_have_the_shapes_of_the_paper(llama_8b: Model) -> None:
-    shapes = {gemm.name: (gemm.inner, gemm.outer) for gemm in layer_gemms(llama_8b, 1, 2.0, 2.0)}
-    assert shapes == {
+    found = layers(llama_8b).gemms
+    assert {gemm.name: (gemm.inner, gemm.outer) for gemm, _ in found} == {
         "qkv projection": (4096, (32 + 2 * 8) * 128),
         "output projection": (4096, 4096),
         "gate and up projection": (4096, 2 * 14336),
         "down projection": (14336, 4096),
     }
+    assert [count for _, count in found] == [32] * 4
 
 
-def test_a_product_reads_its_weights_once_however_many_tokens_share_them(llama_8b: Model) -> None:
-    gemm = layer_gemms(llama_8b, 1, 1.0, 2.0)[1]  # 4096 x 4096, one byte a weight
+def test_a_product_reads_its_weights_once_however_many_tokens_share_them() -> None:
+    gemm = Gemm("square", 4096, 4096, StoredAs("int8", "bf16"))  # one byte a weight
     for tokens in (1, 64):
-        work = gemm.work(tokens)
+        work = gemm.work(float(tokens))
         assert work.weight_bytes == 4096 * 4096
         assert work.activation_bytes == tokens * (4096 * 2 + 4096 * 2)
         assert work.bytes_moved == work.weight_bytes + work.activation_bytes
@@ -52,16 +63,27 @@ def test_a_product_reads_its_weights_once_however_many_tokens_share_them(llama_8
 @pytest.mark.parametrize("ranks", [2, 4, 8])
 def test_ranks_share_the_weights_without_rest(name: str, ranks: int) -> None:
     model = load_model(name)
-    alone = sum(gemm.weight_elements for gemm in layer_gemms(model, 1, 2.0, 2.0))
-    shared = sum(gemm.weight_elements for gemm in layer_gemms(model, ranks, 2.0, 2.0))
-    assert ranks * shared == alone == model.layer_weight_elements
-    assert ranks * head_gemm(model, ranks).weight_elements == model.head_elements
+    one, many = layers(model), layers(model, ranks)
+    alone = sum(count * gemm.weight_elements for gemm, count in one.gemms)
+    shared = sum(count * gemm.weight_elements for gemm, count in many.gemms)
+    norms = sum(group.count * group.layer.norm_elements for group in model.groups)
+    inside = sum(
+        group.count * group.layer.mixer.other_elements
+        for group in model.groups
+        if group.layer.mixer
+    )
+    tables = model.embedding_elements + model.head_elements + model.final_norm_elements
+    assert ranks * shared == alone == model.total_parameters - norms - inside - tables
+    assert ranks * many.head.weight_elements == model.head_elements
 
 
 def test_kv_heads_are_replicated_where_ranks_outnumber_them(llama_8b: Model) -> None:
-    assert rank_shape(llama_8b, 8).kv_heads == 1
-    assert rank_shape(llama_8b, 16).kv_heads == 1
-    assert rank_shape(llama_8b, 16).heads == 2
+    eight, sixteen = Layout(8, 1, 1, 1), Layout(16, 1, 1, 1)
+    assert eight.kv_heads(8) == 1
+    assert sixteen.kv_heads(8) == 1
+    assert sixteen.heads(32) == 2
+    halved = only_attention(llama_8b, 8)
+    assert only_attention(llama_8b, 16).token_bytes == halved.token_bytes == 2 * 128 * 2
 
 
 @pytest.mark.truth
@@ -69,18 +91,22 @@ def test_kv_heads_are_replicated_where_ranks_outnumber_them(llama_8b: Model) -> 
 def test_a_token_of_kv_in_bf16_takes_the_kibibytes_that_everybody_quotes(
     name: str, kib: int
 ) -> None:
-    model = load_model(name)
-    one_layer = kv_read_bytes(model, model.kv_heads, 1.0, 2.0)
-    assert model.layers * one_layer == kib * 1024
-    assert rank_shape(model, 1).kv_elements_per_token * 2 == kib * 1024
+    kind = only_attention(load_model(name))
+    assert kind.count * kind.token_bytes == kib * 1024
+    assert kind.reach is None
 
 
 def test_attention_multiplies_each_pair_twice_in_every_head(llama_8b: Model) -> None:
     """Query times key, weight times value: 2 FLOP x 128 x 32 heads each."""
-    assert attention_flop(llama_8b, 32, 1.0) == 2 * 2 * 128 * 32
-    assert attention_flop(llama_8b, 32, 1e6) == 1e6 * attention_flop(llama_8b, 32, 1.0)
+    kind = only_attention(llama_8b)
+    assert kind.decode_pair_flop == kind.prefill_pair_flop == 2 * 2 * 128 * 32
+    assert only_attention(llama_8b, 4).decode_pair_flop == 2 * 2 * 128 * 8
 
 
 def test_small_kernels_move_the_tensors_between_the_products(llama_8b: Model) -> None:
     """Two residual norms (2 in, 2 out each) and the gated activation (2 in, 1 out), in bf16."""
-    assert small_kernel_bytes(llama_8b, 1, 3.0) == 3 * 2 * (8 * 4096 + 3 * 14336)
+    gpu, parts = load_gpu("h100_sxm"), layers(llama_8b)
+    plain = Plain(llama_8b, gpu, load_fitted(gpu, "generic"), Layout(1, 1, 1, 1), parts)
+    (small,) = [timed for timed in plain.timed(3.0) if timed.name == "small kernels"]
+    assert small.bytes_moved == 3 * 2 * (8 * 4096 + 3 * 14336)
+    assert small.count == 32

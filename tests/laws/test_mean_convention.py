@@ -112,7 +112,7 @@ def test_with_few_denoise_passes_the_commit_pays_for_an_lm_head_but_never_flatte
 ) -> None:
     """The mean lets each pass read the LM head, also the one in s + 1 that needs no logits."""
     cost = a_cost()
-    head_s = sum(part.total_s for part in cost.logits_operations(block_tokens))
+    head_s = sum(part.total_s for part in cost.dense.logits(block_tokens))
     pass_s = cost.pass_s(PassLoad(1, block_tokens, 0.0, PROMPT, PROMPT * block_tokens))
     bound = head_s / ((denoise_passes + 1) * pass_s)
     error = error_of_blocks(batch, block_tokens, denoise_passes)

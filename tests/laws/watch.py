@@ -8,17 +8,24 @@ from typing import Any
 
 import pytest
 
+from sim.cost import KvShape
 from sim.engine.replica import Replica
 from sim.engine.sequence import Sequence
 
 
-def blocks_of(sequence: Sequence, passes: int, block_tokens: int) -> int:
-    """KV blocks that a running sequence needs in the pass after `passes` passes."""
+def slots_of(sequence: Sequence, passes: int) -> float:
+    """KV tokens that a running sequence holds in the pass after `passes` passes."""
     phase = sequence.phase
     if sequence.joined < 0 or phase is None:
-        return -(-(sequence.computed + sequence.chunk) // block_tokens)
-    kv = sequence.kv + phase.kv_growth * (passes - sequence.joined)
-    return ceil((kv + phase.slots_extra - 1e-6) / block_tokens)
+        return sequence.computed + sequence.chunk
+    return sequence.kv + phase.kv_growth * (passes - sequence.joined) + phase.slots_extra
+
+
+def blocks_of(tokens: float, kv: KvShape) -> float:
+    """KV blocks of a sequence: whole ones in layers that keep all and in windows, its state."""
+    kept = [(tokens, kv.full), *((min(tokens, window), part) for window, part in kv.windows)]
+    blocks = sum(part * ceil((held - 1e-6) / kv.block_tokens) for held, part in kept)
+    return blocks + kv.sequence_blocks
 
 
 class Watched(Replica):
@@ -30,11 +37,11 @@ class Watched(Replica):
         self.last_s = 0.0
         super().__init__(*args, **settings)
 
-    def _begin(self) -> None:
-        assert self.env.now >= self.last_s, "the clock ran back"
-        self.last_s = self.env.now
+    def _begin(self, now: float) -> None:
+        assert now == self.env.now >= self.last_s, "the clock ran back"
+        self.last_s = now
         free_before = self.preempted()
-        super()._begin()
+        super()._begin(now)
         type(self).seen += 1
         if not self.running:
             assert not self.waiting, "idle while a request waits that fits an empty replica"
@@ -47,16 +54,16 @@ class Watched(Replica):
     def preempted(self) -> int:
         return sum(self.log.preemptions)
 
-    def used(self, passes: int) -> int:
-        size = self.pool.block_tokens
-        return sum(blocks_of(sequence, passes, size) for sequence in self.running.values())
+    def used(self, passes: int) -> float:
+        running, kv = self.running.values(), self.pool.shape
+        return sum(blocks_of(slots_of(sequence, passes), kv) for sequence in running)
 
     def check_sizes(self) -> None:
         """KV used and free make the pool in the first pass to come and in the last."""
         for passes in {self.passes, self.passes + self._ahead - 1}:
-            assert 0 <= self.used(passes) <= self.pool.blocks
+            assert 0 <= self.used(passes) <= self.pool.shape.blocks + 1e-9
             free = self.pool.free(self.batch, self.prefilling, passes)
-            assert self.used(passes) + free == self.pool.blocks
+            assert self.used(passes) + free == pytest.approx(self.pool.shape.blocks, rel=1e-12)
         assert len(self.running) <= self.scheduler.max_sequences
         assert 0 < self.tokens() <= self.scheduler.max_batched_tokens
         assert self._ahead >= 1
@@ -87,19 +94,19 @@ class Watched(Replica):
         """The head of the queue lacks a place, budget, positions or KV."""
         if not self.waiting:
             return
-        head, limits, size = self.waiting[0], self.scheduler, self.pool.block_tokens
+        head, limits, kv = self.waiting[0], self.scheduler, self.pool.shape
         left = limits.max_batched_tokens - self.tokens()
         everybody = [*self.running.values(), head]
         positions = sum(sequence.phase.positions for sequence in everybody if sequence.phase)
         slots: float = min(head.target, left)
         if not head.target and head.phase:
             slots = head.kv + head.phase.slots_extra
-        free = self.pool.blocks - self.used(self.passes)
+        free = kv.blocks - self.used(self.passes)
         assert (
             len(self.running) >= limits.max_sequences
             or left <= 0
             or positions > limits.max_batched_tokens
-            or ceil((slots - 1e-6) / size) > free
+            or blocks_of(slots, kv) > free - 1e-9
         ), "a request waits although it could be admitted"
 
 

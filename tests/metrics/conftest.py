@@ -63,14 +63,14 @@ def leaps_of(start_s: Times, duration_s: Times, prefill_s: Times) -> Leaps:
         first_s=np.asarray(duration_s, dtype=np.float64),
         slope_s=zero,
         passes=np.ones(n, dtype=np.int64),
-        **dict.fromkeys(
-            [
-                *("sequences", "positions", "logit_positions", "context_tokens", "pairs"),
-                *("kv_used_tokens", "draft_s"),
-            ],
-            zero,
-        ),
+        sequences=zero,
+        positions=zero,
+        logit_positions=zero,
+        context_tokens=zero,
+        pairs=zero,
+        kv_used_tokens=zero,
         prefill_s=np.asarray(prefill_s, dtype=np.float64),
+        draft_s=zero,
     )
 
 

@@ -49,7 +49,7 @@ def test_ranks_must_divide_the_heads(ranks: int) -> None:
 
 @pytest.mark.parametrize("ranks", [1, 2, 4, 8])
 def test_powers_of_two_do(ranks: int) -> None:
-    assert resolve(scenario(deployment={"tensor_parallel": ranks})).cost.ranks == ranks
+    assert resolve(scenario(deployment={"tensor_parallel": ranks})).cost.layout.tensor == ranks
 
 
 def test_a_causal_model_diffuses_only_as_a_what_if() -> None:
@@ -117,15 +117,28 @@ def test_an_own_price_stands_and_an_unknown_list_is_refused() -> None:
         resolve(scenario(prices={"list": "no-such-list"}))
 
 
-@pytest.mark.parametrize("parallel", ["pipeline", "expert", "attention_data"])
-def test_parallelism_that_is_not_built_is_refused_and_not_ignored(parallel: str) -> None:
-    with pytest.raises(ValueError, match=f"{parallel}_parallel"):
-        scenario(deployment={f"{parallel}_parallel": 2})
+@pytest.mark.parametrize(
+    ("layout", "problem"),
+    [
+        ({"expert_parallel": 2, "tensor_parallel": 2}, "llama-3.1-8b has no experts to spread"),
+        ({"attention_data_parallel": 16}, "more GPUs than the 8 of a node of h100_sxm"),
+    ],
+)
+def test_a_layout_that_model_and_node_do_not_allow_is_refused(
+    layout: dict[str, int], problem: str
+) -> None:
+    with pytest.raises(InputError, match=problem):
+        resolve(scenario(deployment=layout))
+
+
+def test_experts_spread_over_gpus_that_a_stage_does_not_have_are_refused() -> None:
+    with pytest.raises(ValueError, match="`expert_parallel` should divide it"):
+        scenario(deployment={"expert_parallel": 2})
 
 
 def test_a_known_pool_becomes_the_limit_of_the_engine() -> None:
     serving = resolve(scenario(deployment={"num_gpu_blocks": 500, "block_tokens": 32}))
-    assert (serving.limits.kv_blocks, serving.limits.block_tokens) == (500, 32)
+    assert (serving.limits.kv.blocks, serving.limits.kv.block_tokens) == (500, 32)
     assert serving.memory.pool_tokens == 16_000
 
 
@@ -138,4 +151,4 @@ def test_a_drafter_takes_memory_from_the_pool() -> None:
     }
     bare, less = resolve(scenario()), resolve(scenario(decoding=drafted))
     assert less.memory.draft_weight_bytes == 0.2 * bare.memory.weight_bytes
-    assert less.limits.kv_blocks < bare.limits.kv_blocks / 1.2
+    assert less.limits.kv.blocks < bare.limits.kv.blocks / 1.2

@@ -9,6 +9,7 @@ B* = Q* ((tau^p - 1) / (q^p - tau^p))^(1/p).
 
 from functools import cache
 from math import exp, inf, log
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,9 +34,9 @@ class Roofline(ForwardPass):
     """T(Q) of the closed form: nothing but the query positions counts."""
 
     def __init__(self, p: float) -> None:
-        self.p = p
+        self.p, self.reaches = p, ()
 
-    def seconds(self, sequences: int, positions: int, *rest: float) -> float:
+    def seconds(self, sequences: int, positions: int, *_rest: Any, **_capped: Any) -> float:
         compute_s = T0_S / RIDGE * positions
         if self.p == inf:
             return max(T0_S, compute_s)
@@ -44,8 +45,8 @@ class Roofline(ForwardPass):
     def pass_s(self, load: PassLoad) -> float:
         return self.seconds(*load)
 
-    def slope(self, *batch: float) -> tuple[float, int]:
-        return 0.0, NO_LIMIT
+    def line(self, sequences: int, positions: int, *_rest: Any) -> tuple[float, float, int]:
+        return self.seconds(sequences, positions), 0.0, NO_LIMIT
 
 
 @cache

@@ -5,6 +5,7 @@ from math import factorial
 import numpy as np
 import pytest
 
+from sim.cost import KvShape
 from sim.decoding import Autoregressive
 from sim.engine import Limits, simulate
 from sim.records import FloatArray, IntArray, RequestRecords, Traffic
@@ -23,8 +24,7 @@ def served(
         replicas=1,
         max_sequences=slots,
         max_batched_tokens=8192,
-        kv_blocks=1 << 24,
-        block_tokens=16,
+        kv=KvShape(blocks=1 << 24, block_tokens=16),
         max_context_tokens=1 << 24,
     )
     traffic = Traffic(

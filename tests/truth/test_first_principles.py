@@ -4,10 +4,12 @@ Llama-3.1-8B in bf16 on an H100: 6,979,321,856 weights in 32 layers and 525,336,
 are read in every pass (the embeddings, as many as the head, are only looked up).
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from sim.cost import ForwardPass, PassLoad
+from sim.cost import ForwardPass, KvShape, PassLoad
 from sim.decoding import Autoregressive, BlockDiffusion, RelativeDraft, Speculative, Strategy
 from sim.engine import Limits, simulate
 from sim.records import RequestRecords, Traffic
@@ -22,8 +24,7 @@ ROOMY = Limits(
     replicas=1,
     max_sequences=512,
     max_batched_tokens=1 << 20,
-    kv_blocks=1 << 20,
-    block_tokens=16,
+    kv=KvShape(blocks=1 << 20, block_tokens=16),
     max_context_tokens=1 << 20,
 )
 
@@ -79,7 +80,7 @@ def test_the_first_token_of_a_long_prompt_takes_its_flop_over_the_peak() -> None
 
 def test_chunks_of_a_prompt_make_the_same_arithmetic_and_read_the_weights_again() -> None:
     cost = lossless(a_cost())
-    limits = Limits(1, 512, 1000, 1 << 20, 16, 1 << 20)
+    limits = replace(ROOMY, max_batched_tokens=1000)
     whole, chunked = served(cost, 4000, 1), served(cost, 4000, 1, limits=limits)
     # three more passes over the LM head for a position each; attention is the same sum of pairs
     more_s = 3 * 2 * HEAD / BYTES_PER_S

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from sim.cost import KvShape
 from sim.decoding import Autoregressive
 from sim.engine import Limits, simulate
 from sim.records import FloatArray, Traffic
@@ -70,8 +71,7 @@ def slots(count: int, replicas: int = 1) -> Limits:
         replicas=replicas,
         max_sequences=count,
         max_batched_tokens=8192,
-        kv_blocks=1 << 24,
-        block_tokens=16,
+        kv=KvShape(blocks=1 << 24, block_tokens=16),
         max_context_tokens=1 << 24,
     )
 

@@ -71,12 +71,13 @@ def test_the_kv_cache_has_the_engines_default_precision(
 @pytest.mark.parametrize(
     ("cells", "reason"),
     [
-        ({"model": "openai/gpt-oss-120b"}, "openai/gpt-oss-120b is not in the catalog"),
+        ({"model": "nobody/knows-7b"}, "nobody/knows-7b is not in the catalog"),
         ({"gpu": "h100"}, "did you mean .*h100_sxm"),
         ({"engine": "lmdeploy"}, "no engine named `lmdeploy`"),
-        ({"weights": "fp4"}, "weights in fp4 are not counted yet"),
-        ({"expert_parallel": 8}, "expert_parallel 8 is not simulated yet"),
-        ({"attention_data_parallel": 2}, "attention_data_parallel 2 is not simulated yet"),
+        ({"weights": "fp3"}, "weights in fp3 are not counted"),
+        ({"expert_parallel": 8}, "experts over 8 GPUs, but a stage has 1 "),
+        ({"expert_parallel": 2, "tensor_parallel": 2}, "has no experts to spread"),
+        ({"attention_data_parallel": 16}, "more GPUs than the 8 of a node"),
         ({"tensor_parallel": 3}, "tensor_parallel: 3 GPUs cannot"),
         ({"tensor_parallel": 16}, "tensor_parallel"),
         ({"model": "llama-3.1-70b"}, "needs .* GB per GPU"),

@@ -17,8 +17,8 @@ STATS = {"n", "mean_ape", "median_ape", "p90_ape", "median_bias"}
 def test_every_row_is_either_compared_or_refused(runs_file: RunsFile, row: Row) -> None:
     rows = [
         row(case="good"),
-        row(case="moe", model="openai/gpt-oss-120b"),
-        row(case="odd", weights="fp4"),
+        row(case="moe", model="nobody/knows-8x7b"),
+        row(case="odd", weights="fp3"),
         row(case="doubt", suspect=1),
         row(case="chip", gpu="abacus"),
     ]
