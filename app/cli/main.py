@@ -75,13 +75,8 @@ def frontier_command(
     scenario: options.Reference,
     *,
     overrides: options.Overrides = None,
-    tensor_parallel: Annotated[
-        str | None,
-        typer.Option("--tensor-parallel", metavar="1,2,4", help="Widths to try as well."),
-    ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer loads and requests: rough, in seconds.")
-    ] = False,
+    tensor_parallel: options.Widths = None,
+    quick: options.Quick = False,
     trace: options.TraceFile = None,
     seed: options.Seed = None,
     out: options.OutFolder = None,

@@ -22,6 +22,15 @@ OutFolder = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")]
 
+# Of `frontier` alone.
+Widths = Annotated[
+    str | None,
+    typer.Option("--tensor-parallel", metavar="1,2,4", help="Widths to try as well."),
+]
+Quick = Annotated[
+    bool, typer.Option("--quick", help="Fewer loads and requests: rough, in seconds.")
+]
+
 # Of `explain` alone.
 MaybeReference = Annotated[
     str | None,
