@@ -65,7 +65,8 @@ def origin(outcome: Outcome) -> str:
     """Return the origin of what makes up the times, with the held-out error where it is known."""
     kernels, decoding = outcome.provenance["kernels"], outcome.provenance["decoding"]
     error = f"held-out error {kernels.error}" if kernels.error else "error not known yet"
-    words = f"kernels {kernels.origin}, {error}"
+    part = ", some assumed" if "borrowed kernels" in outcome.provenance else ""
+    words = f"kernels {kernels.origin}{part}, {error}"
     return words if decoding.origin == "measured" else f"{words}; decoding {decoding.origin}"
 
 

@@ -46,27 +46,27 @@ def knobs_of(scenario: Scenario) -> Knobs:
     return Knobs(**values)
 
 
-def decoding_of(knobs: Knobs, base: Scenario, *, causal: bool) -> dict[str, Any]:
+def decoding_of(knobs: Knobs, base: Scenario, *, what_if: bool) -> dict[str, Any]:
     """Return the keys of the strategy that the knobs mean.
 
-    One that the scenario lists keeps its source and drafter; any other says where it is from. A
-    causal model was not trained for block diffusion: a what-if.
+    One that the scenario lists keeps its source and drafter; any other says where it is from.
+    `what_if`: the model was not trained for block diffusion.
     """
     if knobs.strategy == AS_LISTED:
         return _keys(base.decoding)
-    strategy = _strategy(knobs, causal=causal)
+    strategy = _strategy(knobs, what_if=what_if)
     for listed in [base.decoding, *base.strategies]:
         if _spelt(listed) == knobs.strategy and _values(listed) == _values(strategy):
             return _keys(listed)
     return _keys(strategy)
 
 
-def _strategy(knobs: Knobs, *, causal: bool) -> AnyStrategy:
+def _strategy(knobs: Knobs, *, what_if: bool) -> AnyStrategy:
     if knobs.strategy == AUTOREGRESSIVE:
         return Autoregressive()
     if knobs.strategy == BLOCK_DIFFUSION:
         return BlockDiffusion(
-            block_tokens=knobs.block_tokens, denoise_passes=knobs.denoise_passes, what_if=causal
+            block_tokens=knobs.block_tokens, denoise_passes=knobs.denoise_passes, what_if=what_if
         )
     return _chain(knobs)
 

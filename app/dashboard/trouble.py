@@ -10,6 +10,8 @@ import streamlit as st
 from app.dashboard import offers, state
 from app.dashboard.choices import Choices, is_closed_loop, scenario_of
 from sim.errors import DoesNotFitError, SimError
+from sim.model import load_model
+from sim.report.answer import stored_label
 from sim.report.words import number
 from sim.run import Outcome
 from sim.scenario import Scenario, resolve
@@ -31,10 +33,10 @@ def does_not_fit(
     error: DoesNotFitError, scenario: Scenario, choices: Choices, base: Scenario
 ) -> None:
     """Say what does not fit and by how much, and offer what does."""
-    model, deployment = scenario.model, scenario.deployment
-    name = model if isinstance(model, str) else str(model.get("name", "the model"))
+    deployment, name = scenario.deployment, load_model(scenario.model).name
     replica = f"{deployment.gpus_per_replica} × {offers.gpu_label(scenario.hardware)}"
-    st.markdown(f"### {name} in {deployment.weights} does not fit on {replica}")
+    stored = stored_label(deployment.weights)
+    st.markdown(f"### {name} {stored} does not fit on {replica}")
     over = (error.need_bytes - error.have_bytes) / GB
     st.error(
         f"Weights, engine reserve and one block of KV cache need {error.need_bytes / GB:.1f} GB on"
@@ -63,7 +65,9 @@ def repairs_of_fit(choices: Choices, base: Scenario) -> Iterator[Repair]:
         for width in offers.tensor_parallel(choices.tensor_parallel)
         if width > choices.tensor_parallel
     ]
-    lighter = [Repair("Store weights in fp8", {"weights": "fp8"})]
+    lighter = [
+        Repair(f"Store weights in {weights}", {"weights": weights}) for weights in ("fp8", "int4")
+    ]
     larger = [
         Repair(f"Use {offers.gpu_label(gpu)}", {"gpu": gpu}) for gpu in offers.gpus(choices.gpu)
     ]

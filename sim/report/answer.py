@@ -35,13 +35,22 @@ def context(outcome: Outcome) -> str:
     scenario, metrics = outcome.scenario, outcome.metrics
     requests = metrics.requests
     parts = [
-        f"{outcome.serving.model.name} in {scenario.deployment.weights}",
+        f"{outcome.serving.model.name} {stored_label(scenario.deployment.weights)}",
         strategy_label(scenario.decoding),
         f"{count(requests.offered)} requests counted",
         f"seed {scenario.run.seed}",
         f"times {weakest(outcome.provenance)}",
     ]
     return ", ".join(parts)
+
+
+def stored_label(weights: str) -> str:
+    """Return in which format the weights are served.
+
+    >>> stored_label("fp8"), stored_label("checkpoint")
+    ('in fp8', 'as published')
+    """
+    return "as published" if weights == "checkpoint" else f"in {weights}"
 
 
 def bound_label(bound: str) -> str:

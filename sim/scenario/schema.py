@@ -32,7 +32,8 @@ class Scenario(BaseModel):
     name: Annotated[str, MinLen(1)] = "unnamed"
     description: str | None = None
     model: str | dict[str, Any]
-    """Catalog name, alias, path of a config.json, or the facts inline."""
+    """Catalog name, alias, path of a config.json or its folder; or the facts, or the content of a
+    config.json, inline."""
     hardware: str
     """Name of a GPU profile, or path of your own."""
     engine: str = "generic"

@@ -6,6 +6,7 @@ from string import Template
 from typing import Final
 
 from sim.planning import Frontier, Rung
+from sim.report.answer import stored_label
 from sim.report.figures.frontier import frontier_figure
 from sim.report.figures.frontier_words import frontier_finding
 from sim.report.figures.palette import Palette, palette, style
@@ -85,8 +86,9 @@ def _subtitle(frontier: Frontier) -> str:
     model = frontier.scenario.model if isinstance(scenario.model, str) else "own model"
     layout = ", ".join(f"TP{width}" for width in sorted(widths))
     stopped = "" if frontier.complete else " Stopped early: not all points are there."
+    stored = stored_label(scenario.deployment.weights)
     return (
-        f"{scenario.name}: {model} in {scenario.deployment.weights} on {gpu}, {layout}, "
+        f"{scenario.name}: {model} {stored} on {gpu}, {layout}, "
         f"seed {scenario.run.seed}.{stopped}"
     )
 
