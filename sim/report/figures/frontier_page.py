@@ -88,8 +88,7 @@ def _subtitle(frontier: Frontier) -> str:
     stopped = "" if frontier.complete else " Stopped early: not all points are there."
     stored = stored_label(scenario.deployment.weights)
     return (
-        f"{scenario.name}: {model} {stored} on {gpu}, {layout}, "
-        f"seed {scenario.run.seed}.{stopped}"
+        f"{scenario.name}: {model} {stored} on {gpu}, {layout}, seed {scenario.run.seed}.{stopped}"
     )
 
 
