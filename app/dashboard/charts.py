@@ -5,6 +5,7 @@ from typing import Final
 
 import streamlit as st
 
+from app.dashboard.markdown import escape
 from app.dashboard.state import key
 from app.dashboard.typical_pass import TypicalPass, typical_pass
 from sim.report.figures import (
@@ -135,7 +136,7 @@ def _roof_card(outcome: Outcome, typical: TypicalPass | None, *, dark: bool) -> 
 def _draw_origins(outcome: Outcome) -> None:
     with st.container(border=True):
         table = to_markdown(provenance_table(outcome)).replace("## ", "##### ", 1)
-        st.markdown(table.replace("$", r"\$"))
+        st.markdown(escape(table))
         missing = "".join(f"- {point}\n" for point in outcome.not_modelled)
         st.markdown(f"##### Not modelled\n\n{missing}")
 
