@@ -10,7 +10,7 @@ from sim.economics.price_list import list_price_lists, load_price_list
 from sim.hardware import list_gpus, load_gpu
 from sim.model import list_models, load_model
 from sim.report.table import Table, columns
-from sim.report.words import NOTHING, count, number, usd
+from sim.report.words import count, maybe, number, usd
 from sim.scenario import list_scenarios, load_scenario
 from sim.units import GIB, GIGA, TERA
 from sim.workload import list_workloads, load_workload_preset
@@ -106,7 +106,7 @@ def _hardware_table(facts: list[Facts]) -> Table:
             number(row["memory_gib"]),
             number(row["memory_bandwidth_tb_per_s"]),
             count(row["bf16_dense_tflop_per_s"]),
-            _or_nothing(row["fp8_dense_tflop_per_s"], count),
+            maybe(row["fp8_dense_tflop_per_s"], count),
             count(row["link_one_way_gb_per_s"]),
         )
         for row in facts
@@ -194,10 +194,6 @@ def _price_table(facts: list[Facts]) -> Table:
     )
     heads = columns("<list", "<hardware", "<term", "per GPU-hour", "<as of")
     return Table("Prices", heads, rows, "Sources: paretoken list prices --json")
-
-
-def _or_nothing(value: float | None, form: Callable[[float], str]) -> str:
-    return NOTHING if value is None else form(value)
 
 
 _FACTS: Final[Mapping[Kind, Callable[[], list[Facts]]]] = {

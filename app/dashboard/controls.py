@@ -9,6 +9,7 @@ from app.dashboard import offers, state, strategies
 from app.dashboard.choices import FIXED, OWN_PRICE, Choices, choices_of, is_closed_loop
 from app.dashboard.state import key
 from app.dashboard.widgets import number, select, slider
+from sim.report.words import gpu_full_label
 from sim.scenario import Scenario
 from sim.workload import list_workloads, load_workload_preset
 
@@ -98,7 +99,7 @@ def _block_diffusion(default: Choices) -> dict[str, Any]:
 
 def _on(default: Choices) -> dict[str, Any]:
     st.markdown("#### On")
-    gpu = select("gpu", "GPU", offers.gpus(default.gpu), default, label_of=offers.gpu_label)
+    gpu = select("gpu", "GPU", offers.gpus(default.gpu), default, label_of=gpu_full_label)
     first, second = st.columns(2)
     with first:
         weights = select("weights", "Weights", offers.PRECISIONS, default)

@@ -8,7 +8,7 @@ from sim.planning.ladder import TIE
 from sim.report.document import scenario_document
 from sim.report.figures import frontier_finding
 from sim.report.table import Table, columns
-from sim.report.words import NOTHING, count, number
+from sim.report.words import NOTHING, count, maybe, number, ratio, significant
 
 PER_GPU = "Output tokens/s per GPU"
 PER_USD = "Output tokens per dollar"
@@ -41,24 +41,23 @@ def _row(found: Frontier, rung: Rung) -> tuple[str, ...]:
 
 
 def _speed(rung: Rung) -> str:
-    return f"{rung.user_tokens_per_s:g}"
+    return significant(rung.user_tokens_per_s)
 
 
 def _cell(found: Frontier, rung: Rung, strategy: str) -> str:
-    value, ratio = rung.output_tokens_per_s_per_gpu[strategy], rung.ratio[strategy]
+    value, over = rung.output_tokens_per_s_per_gpu[strategy], rung.ratio[strategy]
     if value is None:
         return NOTHING
     text = f"* {number(value)}" if strategy in {rung.winner, *rung.tied} else number(value)
     if len({point.tensor_parallel for point in found.points}) > 1:
         text += f" TP{rung.tensor_parallel[strategy]}"
-    if ratio is not None and strategy != found.baseline:
-        text += f" {ratio:.2f}×"
+    if over is not None and strategy != found.baseline:
+        text += f" {ratio(over, 2)}"
     return text
 
 
 def _whole(values: Mapping[str, float | None], found: Frontier) -> list[str]:
-    row = [values[item.strategy] for item in found.entries]
-    return [NOTHING if value is None else count(value) for value in row]
+    return [maybe(values[item.strategy], count) for item in found.entries]
 
 
 def frontier_document(found: Frontier) -> dict[str, Any]:
