@@ -13,7 +13,8 @@ from sim.planning.loads import (
     user_ladder,
 )
 from sim.planning.point import Load, Point, evaluate
-from sim.planning.sweep import Failed, SweepInterrupted, map_tasks, workers_for
+from sim.planning.sweep import workers_for
+from sim.processes import Failed, Interrupted, map_tasks
 from sim.provenance import Part, provenance
 from sim.scenario import Scenario, Serving, resolve
 from sim.workload import Trace
@@ -139,7 +140,7 @@ def _round(
     complete = True
     try:
         results: Sequence[object] = map_tasks(evaluate, loads, workers, on_result=progress)
-    except SweepInterrupted as stopped:
+    except Interrupted as stopped:
         if not any(isinstance(result, Point) for result in stopped.results):
             raise
         results, complete = stopped.results, False

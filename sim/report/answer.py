@@ -38,7 +38,7 @@ def answer(outcome: Outcome) -> str:
         return f"{_nothing_served(outcome, name)}."
     bound = None if outcome.usage is None else f"bound by {bound_label(outcome.usage.bound)}"
     attained = _attainment(outcome, interval=True)
-    texts = (_refused(outcome), attained, _first_token(outcome), bound)
+    texts = (_had_finished(outcome), _refused(outcome), attained, _first_token(outcome), bound)
     return f"{_joined(_claim(outcome, name), texts)}."
 
 
@@ -48,7 +48,7 @@ def headline(outcome: Outcome) -> str:
         return _overloaded(outcome, "")
     if not outcome.metrics.requests.finished:
         return _nothing_served(outcome, "")
-    texts = (_refused(outcome), _attainment(outcome, interval=False))
+    texts = (_had_finished(outcome), _refused(outcome), _attainment(outcome, interval=False))
     return _joined(_claim(outcome, ""), texts)
 
 
@@ -97,12 +97,14 @@ def _claim(outcome: Outcome, name: str) -> str:
     if outcome.metrics.too_short:
         subject = _subject(outcome, ("keeps up", "keep up"))
         asked = f"{load_label(outcome.scenario)}{name}{money}"
-        return f"Too short to tell whether {subject} with {asked}: {_in_the_window(outcome)}"
+        return f"Too short to tell whether {subject} with {asked}"
     return f"{_subject(outcome, ('serves', 'serve'))} {_load(outcome)}{name}{money}"
 
 
-def _in_the_window(outcome: Outcome) -> str:
-    """Return what had finished when the last request arrived."""
+def _had_finished(outcome: Outcome) -> str | None:
+    """Return how many had finished when the last request arrived, where that says too little."""
+    if not outcome.metrics.too_short:
+        return None
     done, offered = outcome.metrics.throughput.requests, outcome.metrics.requests.offered
     return f"{count(done)} of {count(offered)} requests had finished when the last one arrived"
 
@@ -122,8 +124,7 @@ def _nothing_served(outcome: Outcome, name: str) -> str:
 
 def _joined(claim: str, texts: Iterable[str | None]) -> str:
     parts = [text for text in texts if text]
-    link = "; " if ": " in claim else ": "
-    return f"{claim}{link}{'; '.join(parts)}" if parts else claim
+    return f"{claim}: {'; '.join(parts)}" if parts else claim
 
 
 def _load(outcome: Outcome) -> str:

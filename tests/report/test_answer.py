@@ -78,10 +78,10 @@ def offered(per_s: float, requests: int, output_tokens: int) -> dict[str, Any]:
 def test_a_run_that_is_over_before_the_first_answers_is_never_said_to_serve_its_rate(
     requests: int,
 ) -> None:
-    # An 8B model needs 15 GB a pass: at 3.35 TB/s 256 tokens take more than 1.2 s.
-    short = outcome(**offered(300, requests, 256), slo={"ttft_ms": 60_000, "tpot_ms": 5000})
+    # An 8B model reads 15 GB a pass: at 3.35 TB/s 1,024 tokens take more than 4.5 s.
+    short = outcome(**offered(30, requests, 1024), slo={"ttft_ms": 60_000, "tpot_ms": 5000})
     text = answer(short)
-    said = "Too short to tell whether 1 × H100 keeps up with 300 requests/s of tale: "
+    said = "Too short to tell whether 1 × H100 keeps up with 30 requests/s of tale: "
     assert text.startswith(f"{said}0 of {requests} requests had finished when the last one arr")
     assert "serves" not in text
     assert headline(short).startswith("Too short to tell whether ")
