@@ -42,7 +42,7 @@ def measure(
     warmup = 0 if overloaded else _warmup(simulation, pipeline)
     counted = rows(records, slice(warmup, simulation.measured))
     counts, done = _counts(records, counted), finished(counted)
-    arriving = measurement_window(counted, steady_state=simulation.steady_state)
+    arriving = _arriving(simulation, counted)
     window = load.saturated if overloaded else arriving
     slow = None if overloaded else memory(simulation, arriving)
     columns = _columns(counted, pipeline)
@@ -75,10 +75,22 @@ def measure(
 
 def _warmup(simulation: Simulation, pipeline: Pipeline) -> int:
     """Return how many requests are cut: of synthetic arrivals, those before the steady state."""
-    if not simulation.steady_state:
-        return 0
+    if not simulation.steady_state or simulation.closed_loop:
+        return 0  # whoever measures a closed loop in its steady state has cut off its beginning
     measured = rows(simulation.records, slice(0, simulation.measured))
     return warmup_requests(quantities.ttlt_s(measured, pipeline))
+
+
+def _arriving(simulation: Simulation, counted: RequestRecords) -> Window | None:
+    """Return the window of the counted arrivals.
+
+    That of a closed loop in its steady state ends as the next request is sent: from one request of
+    a user to another one there are as many answers as there are requests, and no more.
+    """
+    steady = simulation.steady_state
+    if steady and simulation.closed_loop:
+        counted = rows(simulation.records, slice(0, simulation.measured + 1))
+    return measurement_window(counted, steady_state=steady)
 
 
 def _columns(counted: RequestRecords, pipeline: Pipeline) -> dict[str, FloatArray]:

@@ -77,7 +77,8 @@ def judge(simulation: Simulation) -> Load:
     """
     records = simulation.records
     arrivals = records.arrival_s[: simulation.measured]
-    too_short = simulation.steady_state and keeping_up_is_open(records, arrivals)
+    open_loop = simulation.steady_state and not simulation.closed_loop
+    too_short = open_loop and keeping_up_is_open(records, arrivals)
     if simulation.closed_loop or len(arrivals) < LEAST_STRETCHES * ARRIVALS_PER_STRETCH:
         return Load(overloaded=False, too_short=too_short)
     queue = _flow(records, records.admitted_s)
@@ -92,7 +93,7 @@ def judge(simulation: Simulation) -> Load:
     late = arrivals[middle:]
     behind = _growth(inside, late).sum() > (1 - KEEPING_UP) * len(late)
     filling_up = bool(behind and _grows(inside, late))
-    too_short |= filling_up and simulation.steady_state
+    too_short |= filling_up and simulation.steady_state  # a trace is all there is
     return Load(overloaded=False, filling_up=filling_up, too_short=too_short)
 
 

@@ -56,7 +56,7 @@ def memory(simulation: Simulation, window: Window | None) -> Memory | None:
     drift: its requests agree with each other, not with those of the next run. What tells is the
     lag-1 autocorrelation r of the number inside, averaged over 24 stretches of the window.
     """
-    if window is None or not simulation.steady_state:
+    if window is None or simulation.closed_loop or not simulation.steady_state:
         return None  # a trace and a benchmark speak for themselves, drifts included
     means = stretch_means(simulation.in_system, window)
     deviations = means - means.mean()

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from sim.planning import Frontier, Rung
-from sim.planning.ladder import TIE
 from sim.report.document import scenario_document
 from sim.report.figures import frontier_finding
 from sim.report.table import Table, columns
@@ -25,7 +24,7 @@ def frontier_tables(found: Frontier) -> tuple[Table, ...]:
     heads = ("tokens/s per user", *(item.label for item in found.entries))
     per_gpu = tuple(_row(found, rung) for rung in rungs)
     baseline = found.label(found.baseline).lower()
-    best = f"*: the most, or less than {TIE:.0%} behind it"
+    best = f"*: the most, or less than {found.tie:.0%} behind it"
     note = f"{best}; ×: compared with {baseline}; {NOTHING}: not that fast inside the targets"
     tables = [Table(PER_GPU, columns(*heads), per_gpu, note)]
     if any(value for rung in rungs for value in rung.output_tokens_per_usd.values()):
@@ -67,6 +66,7 @@ def frontier_document(found: Frontier) -> dict[str, Any]:
         "complete": found.complete,
         "scenario": scenario_document(found.scenario),
         "baseline": found.baseline,
+        "tie": found.tie,
         "strategies": [
             {
                 "strategy": item.strategy,

@@ -23,7 +23,7 @@ strategies:
 COLUMNS = [
     *("strategy", "hardware", "tensor_parallel", "replicas", "requests_per_s", "users"),
     *("user_tokens_per_s", "output_tokens_per_s_per_gpu", "output_tokens_per_usd"),
-    *("ttft_p99_ms", "max_gap_p99_ms", "status"),
+    *("ttft_p99_ms", "max_gap_p99_ms", "status", "note"),
 ]
 
 
