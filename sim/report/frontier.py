@@ -21,6 +21,8 @@ def frontier_answer(found: Frontier) -> str:
 def frontier_tables(found: Frontier) -> tuple[Table, ...]:
     """Return what each strategy gives at each user speed: per GPU, and per dollar with a price."""
     rungs = found.ladder()
+    if not rungs:
+        return (_misses(found),)
     heads = ("tokens/s per user", *(item.label for item in found.entries))
     per_gpu = tuple(_row(found, rung) for rung in rungs)
     baseline = found.label(found.baseline).lower()
@@ -33,6 +35,17 @@ def frontier_tables(found: Frontier) -> tuple[Table, ...]:
         )
         tables.append(Table(PER_USD, columns(*heads), per_usd))
     return tuple(tables)
+
+
+def _misses(found: Frontier) -> Table:
+    """Return why nothing counts: what each strategy misses at its lightest load."""
+    lightest = {point.strategy: point for point in reversed(found.points)}
+    rows = tuple(
+        (found.label(name), maybe(lightest[name].users, count), lightest[name].note)
+        for name in (item.strategy for item in found.entries)
+        if name in lightest
+    )
+    return Table("At the lightest load", columns("<strategy", "users", "<it"), rows)
 
 
 def _row(found: Frontier, rung: Rung) -> tuple[str, ...]:
