@@ -86,9 +86,9 @@ def _unsettled(load: Load, counts: RequestCounts, warmup: int, measured: int) ->
 def _slow(slow: Memory) -> str:
     """Say that the load drifted over the run, as it does near capacity."""
     return (
-        "the number of requests inside changed slowly, as it does near capacity: the run is worth"
-        f" about {slow.stretches:.0f} independent stretches, and a longer one may look different;"
-        " the interval of the share inside the targets allows for it, others do not"
+        "the number of requests inside changed slowly for a run of this length, as it does near"
+        f" capacity: the run is worth about {slow.stretches:.0f} independent stretches, and a"
+        " longer one may look different; the interval of the share inside the targets allows for it, others do not"
     )
 
 
