@@ -33,9 +33,11 @@ def answer(outcome: Outcome) -> str:
     name = f" of {outcome.scenario.name}"
     if outcome.metrics.status == "overloaded":
         return f"{_overloaded(outcome, name)}."
+    if not outcome.metrics.requests.finished:
+        return f"{_nothing_served(outcome, name)}."
     bound = None if outcome.usage is None else f"bound by {bound_label(outcome.usage.bound)}"
     attained = _attainment(outcome, interval=True)
-    texts = (_refused(outcome), attained, _first_token(outcome), bound)
+    texts = (_had_finished(outcome), _refused(outcome), attained, _first_token(outcome), bound)
     return f"{_joined(_claim(outcome, name), texts)}."
 
 
@@ -43,7 +45,9 @@ def headline(outcome: Outcome) -> str:
     """Return the answer without what stands below it on a page: intervals, latency, bound."""
     if outcome.metrics.status == "overloaded":
         return _overloaded(outcome, "")
-    texts = (_refused(outcome), _attainment(outcome, interval=False))
+    if not outcome.metrics.requests.finished:
+        return _nothing_served(outcome, "")
+    texts = (_had_finished(outcome), _refused(outcome), _attainment(outcome, interval=False))
     return _joined(_claim(outcome, ""), texts)
 
 
@@ -74,10 +78,35 @@ def _subject(outcome: Outcome, verbs: tuple[str, str]) -> str:
 
 
 def _claim(outcome: Outcome, name: str) -> str:
-    """Say who serves what, and for how much."""
+    """Say who serves what, and for how much; or that the run was too short to say."""
     cost = outcome.cost
     money = "" if cost is None else f" for {usd(cost.usd_per_month)} a month"
+    if outcome.metrics.too_short:
+        subject = _subject(outcome, ("keeps up", "keep up"))
+        asked = f"{load_label(outcome.scenario)}{name}{money}"
+        return f"Too short to tell whether {subject} with {asked}"
     return f"{_subject(outcome, ('serves', 'serve'))} {_load(outcome)}{name}{money}"
+
+
+def _had_finished(outcome: Outcome) -> str | None:
+    """Return how many had finished when the last request arrived, where that says too little."""
+    if not outcome.metrics.too_short:
+        return None
+    done, offered = outcome.metrics.throughput.requests, outcome.metrics.requests.offered
+    return f"{count(done)} of {count(offered)} requests had finished when the last one arrived"
+
+
+def _nothing_served(outcome: Outcome, name: str) -> str:
+    """Say that not one request was answered."""
+    counts = outcome.metrics.requests
+    verbs, asked = ("serves", "serve"), f"none of the {count(counts.offered)} requests"
+    if counts.offered == 1:
+        verbs, asked = ("does not serve", "do not serve"), "the one request"
+    start = f"{_subject(outcome, verbs)} {asked}{name}"
+    if counts.rejected == counts.offered:
+        what = "it could" if counts.offered == 1 else "they could"
+        return f"{start}: rejected, because {what} never fit (context length or KV pool)"
+    return f"{start}: {_refused(outcome)}"
 
 
 def _joined(claim: str, texts: Iterable[str | None]) -> str:
@@ -136,12 +165,14 @@ def target_label(name: str) -> str:
 
 def _percentiles(outcome: Outcome) -> str | None:
     verdicts = outcome.metrics.slo.on_percentiles
-    phrases = {True: "inside the target", False: "outside the target", None: "too few to judge"}
+    phrases = {True: "inside the target", False: "outside the target", None: "not known"}
     by_verdict = {
         verdict: [target_label(name) for name, met in verdicts.items() if met is verdict]
         for verdict in phrases
     }
     parts = [f"{', '.join(names)} {phrases[met]}" for met, names in by_verdict.items() if names]
+    if by_verdict[None]:
+        parts[-1] += " (too few requests to judge)"
     return "; ".join(parts) or None
 
 

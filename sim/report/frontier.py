@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from sim.planning import Frontier, Rung
-from sim.planning.ladder import TIE
 from sim.report.document import scenario_document
 from sim.report.figures import frontier_finding
 from sim.report.table import Table, columns
@@ -22,10 +21,12 @@ def frontier_answer(found: Frontier) -> str:
 def frontier_tables(found: Frontier) -> tuple[Table, ...]:
     """Return what each strategy gives at each user speed: per GPU, and per dollar with a price."""
     rungs = found.ladder()
+    if not rungs:
+        return (_misses(found),)
     heads = ("tokens/s per user", *(item.label for item in found.entries))
     per_gpu = tuple(_row(found, rung) for rung in rungs)
     baseline = found.label(found.baseline).lower()
-    best = f"*: the most, or less than {TIE:.0%} behind it"
+    best = f"*: the most, or less than {found.tie:.0%} behind it"
     note = f"{best}; ×: compared with {baseline}; {NOTHING}: not that fast inside the targets"
     tables = [Table(PER_GPU, columns(*heads), per_gpu, note)]
     if any(value for rung in rungs for value in rung.output_tokens_per_usd.values()):
@@ -34,6 +35,17 @@ def frontier_tables(found: Frontier) -> tuple[Table, ...]:
         )
         tables.append(Table(PER_USD, columns(*heads), per_usd))
     return tuple(tables)
+
+
+def _misses(found: Frontier) -> Table:
+    """Return why nothing counts: what each strategy misses at its lightest load."""
+    lightest = {point.strategy: point for point in reversed(found.points)}
+    rows = tuple(
+        (found.label(name), maybe(lightest[name].users, count), lightest[name].note)
+        for name in (item.strategy for item in found.entries)
+        if name in lightest
+    )
+    return Table("At the lightest load", columns("<strategy", "users", "<it"), rows)
 
 
 def _row(found: Frontier, rung: Rung) -> tuple[str, ...]:
@@ -67,6 +79,7 @@ def frontier_document(found: Frontier) -> dict[str, Any]:
         "complete": found.complete,
         "scenario": scenario_document(found.scenario),
         "baseline": found.baseline,
+        "tie": found.tie,
         "strategies": [
             {
                 "strategy": item.strategy,

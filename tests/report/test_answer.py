@@ -46,7 +46,7 @@ def test_a_target_on_a_percentile_is_judged_by_name() -> None:
     assert "100% of requests inside the targets" in missed
     assert "TTFT p99 outside the target; " in missed
     few = answer(outcome(slo={"ttft_p99_ms": 1000}, run={"requests": 50}))
-    assert "TTFT p99 too few to judge" in few
+    assert "TTFT p99 not known (too few requests to judge); " in few
 
 
 def test_a_missed_attainment_says_what_was_asked() -> None:
@@ -63,6 +63,40 @@ def test_rejected_requests_are_no_part_of_what_is_served() -> None:
     assert text.startswith("1 × H100 serves 2.")
     assert " of 5 requests/s of tale: " in text
     assert re.search(r"tale: 4\d\d rejected of (1,0|9)\d\d requests; ", text)
+
+
+def offered(per_s: float, requests: int, output_tokens: int) -> dict[str, Any]:
+    traffic = {
+        "arrivals": {"kind": "poisson", "requests_per_s": per_s},
+        "input_tokens": {"kind": "fixed", "tokens": 1024},
+        "output_tokens": {"kind": "fixed", "tokens": output_tokens},
+    }
+    return {"workload": traffic, "run": {"requests": requests}}
+
+
+@pytest.mark.parametrize("requests", [20, 50, 100])
+def test_a_run_that_is_over_before_the_first_answers_is_never_said_to_serve_its_rate(
+    requests: int,
+) -> None:
+    # An 8B model reads 15 GB a pass: at 3.35 TB/s 1,024 tokens take more than 4.5 s.
+    short = outcome(**offered(30, requests, 1024), slo={"ttft_ms": 60_000, "tpot_ms": 5000})
+    text = answer(short)
+    said = "Too short to tell whether 1 × H100 keeps up with 30 requests/s of tale: "
+    assert text.startswith(f"{said}0 of {requests} requests had finished when the last one arr")
+    assert "serves" not in text
+    assert headline(short).startswith("Too short to tell whether ")
+    assert not short.metrics.slo.met
+
+
+def test_where_all_are_rejected_nothing_is_said_of_a_first_token_or_a_rate() -> None:
+    one = {"name": "huge", **offered(4, 1, 10)}
+    one["workload"]["input_tokens"] = {"kind": "uniform", "low": 10_000_000, "high": 10_000_000}
+    why = "could never fit (context length or KV pool)."
+    said = answer(outcome(**one))
+    assert said == f"1 × H100 does not serve the one request of huge: rejected, because it {why}"
+    said = answer(outcome(deployment={"num_gpu_blocks": 1}))
+    assert said.startswith("1 × H100 serves none of the ")
+    assert said.endswith(f" requests of tale: rejected, because they {why}")
 
 
 def test_a_closed_loop_says_what_it_reached() -> None:

@@ -171,8 +171,8 @@ def _origins(frontier: Frontier) -> str:
 
 
 def _points(frontier: Frontier) -> str:
-    heads = [*frontier.points[0].row(), "note"]
-    body = [[*map(_cell, point.row().values()), point.note] for point in frontier.points]
+    heads = list(frontier.points[0].row())
+    body = [[*map(_cell, point.row().values())] for point in frontier.points]
     return _table(heads, body, text=False)
 
 
