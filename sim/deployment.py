@@ -29,7 +29,7 @@ class Deployment(BaseModel):
     attention_data_parallel: Width = 1
     """Groups of `tensor_parallel` GPUs that each attend to their own sequences."""
     replicas: Annotated[int, Ge(1), Le(4096)] = 1
-    weights: Precision | Literal["checkpoint"] = "bf16"
+    weights: Literal["checkpoint", Precision] = "bf16"
     """Format of the weights; `checkpoint`: as published, part by part."""
     compute: Precision | None = None
     """Format that matrices are multiplied in, where the GPU has it; None: that of the weights."""

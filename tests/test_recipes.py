@@ -1,14 +1,17 @@
 """The recipes are true: what they print loads."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
+from sim.deployment import Deployment
 from sim.economics.api_prices import load_api_price_list
 from sim.economics.price_list import load_price_list
 from sim.hardware import load_fitted, load_gpu
 from sim.model import load_model
+from sim.scenario import load_scenario, resolve
 
 TEXT = (Path(__file__).parents[1] / "docs" / "recipes.md").read_text(encoding="utf-8")
 
@@ -43,3 +46,32 @@ def test_the_api_prices_of_the_recipe_bill_a_request(tmp_path: Path) -> None:
     (price,) = prices.of("openai/gpt-oss-120b")
     usd = price.usd(input_tokens=2e6, cached_input_tokens=1e6, output_tokens=1e6)
     assert usd == pytest.approx(0.15 + 0.075 + 0.60)
+
+
+MIXTRAL = {
+    "model_type": "mixtral",
+    "hidden_size": 4096,
+    "intermediate_size": 14336,
+    "num_hidden_layers": 32,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "num_local_experts": 8,
+    "num_experts_per_tok": 2,
+    "vocab_size": 32000,
+    "max_position_embeddings": 32768,
+}
+
+
+def test_the_scenario_of_the_recipe_serves_a_model_that_lies_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "my-model").mkdir()
+    (tmp_path / "my-model" / "config.json").write_text(json.dumps(MIXTRAL), encoding="utf-8")
+    scenario = load_scenario(_recipe(tmp_path, "A scenario and its deployment"))
+    assert scenario.deployment.gpus == 8
+    assert resolve(scenario).model.total_parameters == 46_702_792_704
+
+
+def test_every_key_of_a_deployment_that_the_recipe_explains_is_one() -> None:
+    section = TEXT.partition("\n## A scenario and its deployment\n")[2]
+    keys = set(re.findall(r"^\| `([a-z_]+)` \|", section, re.MULTILINE))
+    assert {"weights", "expert_parallel", "attention_data_parallel"} <= keys
+    assert keys <= Deployment.model_fields.keys()

@@ -1,126 +1,134 @@
 """`paretoken list`: what a scenario can name, with the facts that matter."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Literal
 
 from app.cli.exits import ANSWER
 from app.cli.output import emit_json
 from app.cli.page import Page
-from sim.cost import STATE_BYTES
-from sim.economics.price_list import list_price_lists, load_price_list
+from sim.economics.api_prices import ApiPrice, list_api_price_lists, load_api_price_list
+from sim.economics.price_list import Quote, list_price_lists, load_price_list
+from sim.errors import InputError
 from sim.hardware import list_gpus, load_gpu
 from sim.model import list_models, load_model
-from sim.model.weight_format import PARTS
-from sim.precision import BYTES_PER_WEIGHT, Precision
+from sim.model.load import names_of
+from sim.report.machines import gpu_facts, hardware_table
+from sim.report.models import model_facts, models_table
+from sim.report.price_tables import (
+    api_facts,
+    api_prices_table,
+    prices_table,
+    quote_facts,
+    sources_table,
+)
 from sim.report.table import Table, columns
-from sim.report.words import NOTHING, count, number, usd
+from sim.report.words import count, number
 from sim.scenario import list_scenarios, load_scenario
-from sim.units import GIB, GIGA, TERA
 from sim.workload import list_workloads, load_workload_preset
 
-Kind = Literal["models", "hardware", "workloads", "scenarios", "prices"]
+Kind = Literal["models", "hardware", "workloads", "scenarios", "prices", "api-prices"]
 Facts = dict[str, Any]
 
 
-def list_kind(kind: Kind, *, as_json: bool) -> int:
-    """Print one part of the catalog."""
-    facts = _FACTS[kind]()
+def list_kind(kind: Kind, word: str | None, *, as_json: bool) -> int:
+    """Print one part of the catalog: all of it, or what has a word in its name."""
+    facts = _FACTS[kind](word)
+    if not facts:
+        raise InputError(f"nothing among the {kind} goes by `{word}`", remedy=_remedy(kind))
     if as_json:
-        emit_json({kind: facts})
+        emit_json({kind.replace("-", "_"): facts})
         return ANSWER
     page = Page()
     page.table(_TABLES[kind](facts))
+    if kind in {"prices", "api-prices"}:
+        page.table(sources_table(facts))
     page.show()
     return ANSWER
 
 
-def model_facts(reference: str) -> Facts:
-    """Return what is counted of a model; the KV cache as the checkpoint keeps it."""
-    model = load_model(reference)
-    kv: Precision = model.weights.kv or "bf16"
-    width = BYTES_PER_WEIGHT[kv]
-    return {
-        "name": model.name,
-        "total_parameters": model.total_parameters,
-        "active_parameters": model.active_parameters,
-        "vision_parameters": model.vision_parameters,
-        "mtp_parameters": model.mtp_parameters,
-        "kv_bytes_per_token": model.kv_bytes_per_token(width),
-        "kv_bytes_per_token_at_8192": model.kv_bytes_per_token(width, tokens=8192),
-        "kv_precision": kv,
-        "state_bytes_per_sequence": model.state_elements_per_sequence * STATE_BYTES,
-        "weights": {part: model.weights.of(part) for part in PARTS},
-        "layers": model.num_layers,
-        "architecture": model.describe(),
-        "hidden_size": model.hidden_size,
-        "vocab_size": model.vocab_size,
-        "tied_embeddings": model.tied_embeddings,
-        "max_context_tokens": model.max_context_tokens,
-        "causal": model.causal,
-        "decoding": list(model.decoding),
-        "source": model.source,
-    }
+def model_names(reference: str) -> tuple[str, ...]:
+    """Return every name of a model of the catalog; none for one of the user's own."""
+    return names_of(reference) if reference in list_models() else ()
 
 
-def _models() -> list[Facts]:
-    return [model_facts(name) for name in list_models()]
+def price_quotes() -> list[tuple[str, Quote]]:
+    """Return every price of every shipped list, each with the name of its list."""
+    return [(name, quote) for name in list_price_lists() for quote in load_price_list(name).prices]
 
 
-def _model_table(facts: list[Facts]) -> Table:
-    rows = tuple(
-        (
-            row["name"],
-            f"{row['total_parameters'] / GIGA:.2f}",
-            count(row["layers"]),
-            f"{row['kv_bytes_per_token'] / 1024:.0f}",
-            count(row["max_context_tokens"]),
-        )
-        for row in facts
+def chosen(names: Iterable[str], word: str | None) -> bool:
+    """Tell whether a thing with these names is meant: one of them holds the word."""
+    return word is None or any(_plain(word) in _plain(name) for name in names)
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "-")
+
+
+def _narrowed(names: tuple[str, ...], word: str | None) -> tuple[str, ...]:
+    """Return the names that are meant: the one that is the word, else those that hold it."""
+    same = [name for name in names if word is not None and _plain(name) == _plain(word)]
+    return tuple(same or (name for name in names if chosen((name,), word)))
+
+
+def _remedy(kind: Kind) -> str:
+    return f"see all with: paretoken list {kind}"
+
+
+def _models(word: str | None) -> list[Facts]:
+    if word in list_models():
+        return [model_facts(load_model(word), names_of(word))]
+    known = {name: names_of(name) for name in list_models()}
+    return [
+        model_facts(load_model(name), names)
+        for name, names in known.items()
+        if chosen(names, word)
+    ]
+
+
+def _hardware(word: str | None) -> list[Facts]:
+    quotes: dict[str, list[tuple[str, Quote]]] = {}
+    for name, quote in price_quotes():
+        quotes.setdefault(quote.gpu, []).append((name, quote))
+    names = _narrowed(list_gpus(), word)
+    return [gpu_facts(load_gpu(name), quotes.get(name, ())) for name in names]
+
+
+def _prices(word: str | None) -> list[Facts]:
+    quotes = price_quotes()
+    gpus = _narrowed(tuple(sorted({quote.gpu for _, quote in quotes})), word)
+    meant = [
+        (name, quote)
+        for name, quote in quotes
+        if quote.gpu in gpus or (word is not None and _plain(name) == _plain(word))
+    ]
+    ordered = sorted(meant, key=lambda pair: (pair[1].gpu, pair[1].usd_per_gpu_hour))
+    return [quote_facts(name, quote) for name, quote in ordered]
+
+
+def _api_prices(word: str | None) -> list[Facts]:
+    prices = [
+        (name, price)
+        for name in list_api_price_lists()
+        for price in load_api_price_list(name).prices
+    ]
+    known = {known.lower() for known in model_names(word or "")}
+    meant = [pair for pair in prices if pair[1].model.lower() in known]
+    if not meant:
+        meant = [(name, price) for name, price in prices if chosen((name, *_called(price)), word)]
+    ordered = sorted(
+        meant, key=lambda pair: (pair[1].model.lower(), pair[1].usd_per_million_output_tokens)
     )
-    heads = columns("<model", "billion parameters", "layers", "KV KiB/token", "context")
-    return Table("Models", heads, rows, "KV cache of all layers, in bf16")
+    return [api_facts(name, price) for name, price in ordered]
 
 
-def _hardware() -> list[Facts]:
+def _called(price: ApiPrice) -> tuple[str, ...]:
+    return (price.model, *([price.served_as] if price.served_as else []))
+
+
+def _workloads(word: str | None) -> list[Facts]:
     facts = []
-    for name in list_gpus():
-        gpu = load_gpu(name)
-        facts.append(
-            {
-                "name": name,
-                "vendor": gpu.vendor,
-                "memory_gib": gpu.memory_bytes.value / GIB,
-                "memory_bandwidth_tb_per_s": gpu.memory_bandwidth_bytes_per_s.value / TERA,
-                "bf16_dense_tflop_per_s": gpu.bf16_dense_flop_per_s.value / TERA,
-                "fp8_dense_tflop_per_s": None
-                if gpu.fp8_dense_flop_per_s is None
-                else gpu.fp8_dense_flop_per_s.value / TERA,
-                "link_one_way_gb_per_s": gpu.link_one_way_bytes_per_s.value / GIGA,
-                "gpus_per_node": int(gpu.gpus_per_node.value),
-            }
-        )
-    return facts
-
-
-def _hardware_table(facts: list[Facts]) -> Table:
-    rows = tuple(
-        (
-            row["name"],
-            number(row["memory_gib"]),
-            number(row["memory_bandwidth_tb_per_s"]),
-            count(row["bf16_dense_tflop_per_s"]),
-            _or_nothing(row["fp8_dense_tflop_per_s"], count),
-            count(row["link_one_way_gb_per_s"]),
-        )
-        for row in facts
-    )
-    heads = columns("<hardware", "GiB", "TB/s", "bf16 TFLOP/s", "fp8 TFLOP/s", "link GB/s")
-    return Table("Hardware", heads, rows, "Peaks of the datasheets, dense; link in one direction")
-
-
-def _workloads() -> list[Facts]:
-    facts = []
-    for name in list_workloads():
+    for name in _narrowed(list_workloads(), word):
         preset = load_workload_preset(name)
         facts.append(
             {
@@ -151,9 +159,9 @@ def _workload_table(facts: list[Facts]) -> Table:
     return Table("Workloads", heads, rows, "Mean tokens per request, and the rate as recorded")
 
 
-def _scenarios() -> list[Facts]:
+def _scenarios(word: str | None) -> list[Facts]:
     facts = []
-    for name in list_scenarios():
+    for name in _narrowed(list_scenarios(), word):
         scenario = load_scenario(name)
         facts.append(
             {
@@ -176,44 +184,19 @@ def _scenario_table(facts: list[Facts]) -> Table:
     return Table("Scenarios", columns("<scenario", "<hardware", "<what it is"), rows)
 
 
-def _prices() -> list[Facts]:
-    return [
-        {"list": name, **quote.model_dump(mode="json")}
-        for name in list_price_lists()
-        for quote in load_price_list(name).prices
-    ]
-
-
-def _price_table(facts: list[Facts]) -> Table:
-    rows = tuple(
-        (
-            row["list"],
-            row["gpu"],
-            row["term"].replace("_", " "),
-            usd(row["usd_per_gpu_hour"]),
-            row["as_of"],
-        )
-        for row in facts
-    )
-    heads = columns("<list", "<hardware", "<term", "per GPU-hour", "<as of")
-    return Table("Prices", heads, rows, "Sources: paretoken list prices --json")
-
-
-def _or_nothing(value: float | None, form: Callable[[float], str]) -> str:
-    return NOTHING if value is None else form(value)
-
-
-_FACTS: Final[Mapping[Kind, Callable[[], list[Facts]]]] = {
+_FACTS: Final[Mapping[Kind, Callable[[str | None], list[Facts]]]] = {
     "models": _models,
     "hardware": _hardware,
     "workloads": _workloads,
     "scenarios": _scenarios,
     "prices": _prices,
+    "api-prices": _api_prices,
 }
 _TABLES: Final[Mapping[Kind, Callable[[list[Facts]], Table]]] = {
-    "models": _model_table,
-    "hardware": _hardware_table,
+    "models": models_table,
+    "hardware": hardware_table,
     "workloads": _workload_table,
     "scenarios": _scenario_table,
-    "prices": _price_table,
+    "prices": prices_table,
+    "api-prices": api_prices_table,
 }

@@ -1,9 +1,11 @@
 """`paretoken explain`: one pass, operation by operation, and what fits into memory."""
 
+from app.cli.compare import numbers
 from app.cli.exits import ANSWER
 from app.cli.output import emit_json, waiting
 from app.cli.page import Page
-from sim.report.answer import bound_label, strategy_label
+from sim.errors import InputError
+from sim.report.answer import bound_label
 from sim.report.passes import (
     Explanation,
     explain,
@@ -16,17 +18,31 @@ from sim.scenario import load_scenario
 
 
 def explain_scenario(
-    reference: str,
+    reference: str | None,
     overrides: list[str],
     *,
-    batch: int | None,
-    context: int | None,
+    alone: tuple[object, ...],
+    batch: str | None,
+    context: str | None,
     as_json: bool,
 ) -> int:
-    """Break down one decode pass and one prefill."""
+    """Break down one decode pass and one prefill; `alone` are options of a comparison only."""
+    if reference is None:
+        raise InputError(
+            "nothing to explain",
+            where="SCENARIO",
+            remedy="name a scenario, or models to compare: --model A --model B",
+        )
+    if any(value is not None for value in alone):
+        raise InputError(
+            "--hardware, --tensor-parallel and --weights belong to a comparison of models",
+            remedy="change the scenario with --set",
+        )
     scenario = load_scenario(reference, overrides)
     with waiting(f"Looking for the typical batch of {scenario.name}"):
-        explanation = explain(scenario, sequences=batch, context_tokens=context)
+        explanation = explain(
+            scenario, sequences=_one(batch, "--batch"), context_tokens=_one(context, "--context")
+        )
     if as_json:
         emit_json(explanation_document(explanation))
         return ANSWER
@@ -38,6 +54,18 @@ def explain_scenario(
     page.table(memory_table(explanation.serving))
     page.show()
     return ANSWER
+
+
+def _one(text: str | None, option: str) -> int | None:
+    """Return the one number of an option that takes several only where models are compared."""
+    found = numbers(text, option)
+    if len(found) > 1:
+        raise InputError(
+            f"one number, found `{text}`",
+            where=option,
+            remedy="several are for --model A --model B",
+        )
+    return found[0] if found else None
 
 
 def _answer(explanation: Explanation) -> str:
@@ -55,7 +83,7 @@ def _answer(explanation: Explanation) -> str:
 
 
 def _ridge(explanation: Explanation) -> str:
-    label = strategy_label(explanation.scenario.decoding)
+    label = explanation.scenario.decoding.label
     ridge = explanation.ridge_tokens_per_pass
     if ridge is None:
         return f"{label}; memory-bound at any batch with this context"

@@ -12,6 +12,7 @@ from typing import Annotated, Final, Literal, TextIO
 
 import typer
 
+from app.cli import options
 from app.cli.exits import (
     INTERRUPTED,
     WRONG_INPUT,
@@ -33,23 +34,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Reference = Annotated[
-    str, typer.Argument(metavar="SCENARIO", help="A scenario file, or the name of a built-in one.")
-]
-Overrides = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Change a key; may be repeated."),
-]
-TraceFile = Annotated[
-    Path | None,
-    typer.Option("--trace", metavar="FILE", help="Replay this CSV instead of the workload."),
-]
-Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="Random seed.")]
-OutFolder = Annotated[
-    Path | None, typer.Option("--out", metavar="DIR", help="Write the results there, too.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")]
-
 
 @app.callback()
 def root(
@@ -70,13 +54,13 @@ def root(
 
 @app.command(name="run")
 def run_command(
-    scenario: Reference,
+    scenario: options.Reference,
     *,
-    overrides: Overrides = None,
-    trace: TraceFile = None,
-    seed: Seed = None,
-    out: OutFolder = None,
-    as_json: AsJson = False,
+    overrides: options.Overrides = None,
+    trace: options.TraceFile = None,
+    seed: options.Seed = None,
+    out: options.OutFolder = None,
+    as_json: options.AsJson = False,
 ) -> int:
     """Simulate a scenario: the answer in one sentence, then the tables behind it."""
     from app.cli.run import run_scenario
@@ -88,20 +72,15 @@ def run_command(
 
 @app.command(name="frontier")
 def frontier_command(
-    scenario: Reference,
+    scenario: options.Reference,
     *,
-    overrides: Overrides = None,
-    tensor_parallel: Annotated[
-        str | None,
-        typer.Option("--tensor-parallel", metavar="1,2,4", help="Widths to try as well."),
-    ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Fewer loads and requests: rough, in seconds.")
-    ] = False,
-    trace: TraceFile = None,
-    seed: Seed = None,
-    out: OutFolder = None,
-    as_json: AsJson = False,
+    overrides: options.Overrides = None,
+    tensor_parallel: options.Widths = None,
+    quick: options.Quick = False,
+    trace: options.TraceFile = None,
+    seed: options.Seed = None,
+    out: options.OutFolder = None,
+    as_json: options.AsJson = False,
 ) -> int:
     """Compare the decoding strategies of a scenario at every user speed."""
     from app.cli.frontier import sweep_scenario
@@ -120,22 +99,41 @@ def frontier_command(
 
 @app.command(name="explain")
 def explain_command(
-    scenario: Reference,
+    scenario: options.MaybeReference = None,
     *,
-    overrides: Overrides = None,
-    batch: Annotated[
-        int | None, typer.Option("--batch", min=1, help="Sequences in the pass [the typical one].")
-    ] = None,
-    context: Annotated[
-        int | None, typer.Option("--context", min=1, help="KV tokens that each of them reads.")
-    ] = None,
-    as_json: AsJson = False,
+    overrides: options.Overrides = None,
+    models: options.Models = None,
+    hardware: options.Hardware = None,
+    tensor_parallel: options.Width = None,
+    weights: options.Weights = None,
+    batch: options.Batch = None,
+    context: options.Context = None,
+    as_json: options.AsJson = False,
 ) -> int:
-    """Take one pass apart: work, time and bound of each operation."""
+    """Take one pass apart; or, with --model twice, see what architecture buys."""
+    if models:
+        from app.cli.compare import compare_models
+
+        return compare_models(
+            models,
+            scenario,
+            overrides or [],
+            hardware=hardware,
+            tensor_parallel=tensor_parallel,
+            weights=weights,
+            batches=batch,
+            contexts=context,
+            as_json=as_json,
+        )
     from app.cli.explain import explain_scenario
 
     return explain_scenario(
-        scenario, overrides or [], batch=batch, context=context, as_json=as_json
+        scenario,
+        overrides or [],
+        alone=(hardware, tensor_parallel, weights),
+        batch=batch,
+        context=context,
+        as_json=as_json,
     )
 
 
@@ -147,8 +145,8 @@ def validate_command(
         Literal["mean", "median"],
         typer.Option("--ttft-statistic", help="What the table's TTFT is, once for the file."),
     ] = "mean",
-    out: OutFolder = None,
-    as_json: AsJson = False,
+    out: options.OutFolder = None,
+    as_json: options.AsJson = False,
 ) -> int:
     """Compare measured serving runs with the simulator."""
     from app.cli.validate import validate_runs
@@ -169,29 +167,32 @@ def init_command(
 @app.command(name="list")
 def list_command(
     kind: Annotated[
-        Literal["models", "hardware", "workloads", "scenarios", "prices"],
+        Literal["models", "hardware", "workloads", "scenarios", "prices", "api-prices"],
         typer.Argument(help="What to list."),
     ],
+    word: Annotated[
+        str | None, typer.Argument(metavar="WORD", help="Only what has it in its name.")
+    ] = None,
     *,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> int:
-    """List what a scenario can name."""
+    """List what a scenario can name, and what it costs."""
     from app.cli.catalog import list_kind
 
-    return list_kind(kind, as_json=as_json)
+    return list_kind(kind, word, as_json=as_json)
 
 
 @app.command(name="show")
 def show_command(
     kind: Annotated[
-        Literal["model", "hardware", "workload", "scenario"],
+        Literal["model", "hardware", "prices", "workload", "scenario"],
         typer.Argument(help="What it is."),
     ],
     reference: Annotated[str, typer.Argument(metavar="NAME_OR_FILE", help="Which one.")],
     *,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
 ) -> int:
-    """Show all that is known of one model, GPU, workload or scenario."""
+    """Show all that is known of one model, GPU, price list, workload or scenario."""
     from app.cli.show import show_one
 
     return show_one(kind, reference, as_json=as_json)

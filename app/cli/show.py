@@ -1,98 +1,132 @@
-"""`paretoken show`: everything that is known of one model, GPU, workload or scenario."""
+"""`paretoken show`: all that is known of one model, GPU, price list, workload or scenario."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final, Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import yaml
 
-from app.cli.catalog import Facts, model_facts
+from app.cli.catalog import model_names, price_quotes
 from app.cli.exits import ANSWER
 from app.cli.output import emit, emit_json
 from app.cli.page import Page
+from sim.economics.api_prices import list_api_price_lists, load_api_price_list
+from sim.economics.price_list import list_price_lists, load_price_list
+from sim.errors import UnknownNameError
 from sim.hardware import load_gpu
-from sim.hardware.profile import Sourced
+from sim.model import load_model
 from sim.report.document import scenario_document
-from sim.report.table import Table, columns
-from sim.report.words import NOTHING, count, number
+from sim.report.machines import profile_table
+from sim.report.models import (
+    cache_table,
+    model_answer,
+    model_facts,
+    model_lines,
+    parameters_table,
+)
+from sim.report.price_tables import (
+    api_facts,
+    api_prices_table,
+    prices_table,
+    quote_facts,
+    sources_table,
+)
 from sim.scenario import load_scenario
 from sim.workload import load_workload_preset
+from sim.yaml_files import read_yaml
 
-Kind = Literal["model", "hardware", "workload", "scenario"]
+Kind = Literal["model", "hardware", "prices", "workload", "scenario"]
 
 
 def show_one(kind: Kind, reference: str, *, as_json: bool) -> int:
     """Print one thing of the catalog, or of a file."""
-    facts = _FACTS[kind](reference)
-    if as_json:
-        emit_json(facts)
-    elif kind == "hardware":
-        _print(_hardware_table(facts))
-    elif kind == "model":
-        rows = tuple((key.replace("_", " "), _cell(value)) for key, value in facts.items())
-        _print(Table(facts["name"], columns("<", "<value"), rows))
-    else:
-        emit(yaml.safe_dump(facts, sort_keys=False, allow_unicode=True, width=100))
+    match kind:
+        case "model":
+            _model(reference, as_json=as_json)
+        case "hardware":
+            _hardware(reference, as_json=as_json)
+        case "prices":
+            _prices(reference, as_json=as_json)
+        case "workload":
+            preset = load_workload_preset(reference)
+            _keys(preset.model_dump(mode="json", exclude_none=True), as_json=as_json)
+        case "scenario":
+            _keys(scenario_document(load_scenario(reference)), as_json=as_json)
     return ANSWER
 
 
-def _print(table: Table) -> None:
+def _keys(facts: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        emit_json(facts)
+    else:
+        emit(yaml.safe_dump(facts, sort_keys=False, allow_unicode=True, width=100))
+
+
+def _model(reference: str, *, as_json: bool) -> None:
+    model, names = load_model(reference), model_names(reference)
+    if as_json:
+        emit_json(model_facts(model, names))
+        return
     page = Page()
-    page.table(table)
+    page.line(model_answer(model), style="bold")
+    for line in model_lines(model):
+        page.line(line)
+    page.table(parameters_table(model))
+    page.table(cache_table(model))
+    page.points("Also called", names[1:])
     page.show()
 
 
-def _cell(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key.replace('_', ' ')} {item}" for key, item in value.items())
-    if isinstance(value, list):
-        return ", ".join(map(str, value))
-    return count(value) if isinstance(value, int | float) else str(value)
+def _hardware(reference: str, *, as_json: bool) -> None:
+    """Show a profile in SI units, each figure with its source, and what its hours cost."""
+    gpu = load_gpu(reference)
+    if as_json:
+        emit_json(gpu.model_dump(mode="json"))
+        return
+    page = Page()
+    page.table(profile_table(gpu))
+    quotes = [quote_facts(name, quote) for name, quote in price_quotes() if quote.gpu == gpu.name]
+    if quotes:
+        ordered = sorted(quotes, key=lambda row: row["usd_per_gpu_hour"])
+        page.table(prices_table(ordered))
+        page.table(sources_table(ordered))
+    page.show()
 
 
-def _hardware(reference: str) -> Facts:
-    """Return a profile in SI units, each figure with its source."""
-    return load_gpu(reference).model_dump(mode="json")
+def _prices(reference: str, *, as_json: bool) -> None:
+    """Show a list of GPU prices, of API prices, or both where a provider has both."""
+    gpus, apis = _price_facts(reference)
+    if as_json:
+        emit_json({"prices": gpus, "api_prices": apis})
+        return
+    page = Page()
+    if gpus:
+        page.table(prices_table(gpus))
+        page.table(sources_table(gpus))
+    if apis:
+        page.table(api_prices_table(apis))
+        page.table(sources_table(apis))
+    page.show()
 
 
-def _hardware_table(facts: Facts) -> Table:
-    rows: list[tuple[str, ...]] = []
-    for key, value in facts.items():
-        if isinstance(value, Mapping):
-            figure = Sourced.model_validate(value)
-            source = f"{figure.source} ({figure.as_of})"
-            note = f"; {figure.note}" if figure.note else ""
-            rows.append((key.replace("_", " "), _engineering(figure.value), source + note))
-        elif value is None:
-            rows.append((key.replace("_", " "), NOTHING, "does not have it, or not known"))
-    heads = columns("<", "value", "<source")
-    return Table(f"{facts['name']} ({facts['vendor']})", heads, tuple(rows), "In SI units")
+def _price_facts(reference: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the prices of GPU-hours, and those of hosted APIs."""
+    gpus, apis = reference in list_price_lists(), reference in list_api_price_lists()
+    if not gpus and not apis:
+        apis = _is_of_an_api(reference)
+        gpus = not apis
+    quotes = load_price_list(reference).prices if gpus else ()
+    prices = load_api_price_list(reference).prices if apis else ()
+    return (
+        [quote_facts(reference, quote) for quote in quotes],
+        [api_facts(reference, price) for price in prices],
+    )
 
 
-def _engineering(value: float) -> str:
-    """Return a figure with its SI prefix.
-
-    >>> _engineering(3.35e12)
-    '3.35 T'
-    """
-    for factor, prefix in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M")):
-        if value >= factor:
-            return f"{number(value / factor)} {prefix}"
-    return count(value)
-
-
-def _workload(reference: str) -> Facts:
-    return load_workload_preset(reference).model_dump(mode="json", exclude_none=True)
-
-
-def _scenario(reference: str) -> Facts:
-    return scenario_document(load_scenario(reference))
-
-
-_FACTS: Final[Mapping[Kind, Callable[[str], dict[str, Any]]]] = {
-    "model": model_facts,
-    "hardware": _hardware,
-    "workload": _workload,
-    "scenario": _scenario,
-}
+def _is_of_an_api(reference: str) -> bool:
+    """Tell whether a file of the user's own holds prices of models, not of GPUs."""
+    path = Path(reference).expanduser()
+    if not path.exists():
+        known = {*list_price_lists(), *list_api_price_lists()}
+        raise UnknownNameError("price list", reference, known)
+    rows = read_yaml(path).get("prices")
+    return isinstance(rows, list) and any(isinstance(row, dict) and "model" in row for row in rows)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.dashboard import strategies
+from sim.deployment import Deployment
 from sim.economics.prices import PriceChoice
 from sim.errors import InputError
 from sim.hardware import load_gpu
@@ -19,6 +20,8 @@ NO_PRICE: Final = "none"
 FIXED: Final = "fixed"
 AS_LISTED: Final = "as in the scenario"
 """A value of the scenario that the widgets cannot spell out, kept as it is."""
+SPLIT: Final = "split"
+SPREAD: Final = "spread"
 OWN_SOURCE: Final = "own figure, entered on the page"
 
 
@@ -31,6 +34,9 @@ class Choices(strategies.Knobs):
     weights: str
     kv_precision: str
     tensor_parallel: int
+    attention_data_parallel: int
+    experts: str
+    """Whether each expert is split over the GPUs of a replica, or all are spread over them."""
     replicas: int
     load: float
     """Requests per second, or users at once where the scenario is a closed loop."""
@@ -61,6 +67,8 @@ def choices_of(scenario: Scenario) -> Choices:
         weights=deployment.weights,
         kv_precision=deployment.kv_precision,
         tensor_parallel=deployment.tensor_parallel,
+        attention_data_parallel=deployment.attention_data_parallel,
+        experts=_experts_of(deployment),
         replicas=deployment.replicas,
         load=float(arrivals.users) if isinstance(arrivals, ClosedLoop) else rate or 1.0,
         lengths=_lengths_of(scenario),
@@ -83,9 +91,12 @@ def scenario_of(choices: Choices, base: Scenario) -> Scenario:
         "weights": choices.weights,
         "kv_precision": choices.kv_precision,
         "tensor_parallel": choices.tensor_parallel,
+        "attention_data_parallel": choices.attention_data_parallel,
+        "expert_parallel": _expert_parallel(choices, base),
         "replicas": choices.replicas,
     }
-    content["decoding"] = strategies.decoding_of(choices, base, causal=_is_causal(content))
+    trained = "block_diffusion" in _ways(content["model"])
+    content["decoding"] = strategies.decoding_of(choices, base, what_if=not trained)
     content["workload"] = _workload_of(choices, base, content["workload"])
     for target in ("ttft_ms", "tpot_ms"):
         content["slo"][target] = getattr(choices, target) or None
@@ -109,14 +120,28 @@ def priced(scenario: Scenario) -> tuple[Scenario, str | None]:
     return scenario, None
 
 
+def _ways(model: str | Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the families of strategies that a model was trained for."""
+    return _ways_by_name(model) if isinstance(model, str) else load_model(model).decoding
+
+
 @cache
-def _causal(model: str) -> bool:
-    return load_model(model).causal
+def _ways_by_name(model: str) -> tuple[str, ...]:
+    return load_model(model).decoding
 
 
-def _is_causal(content: Mapping[str, Any]) -> bool:
-    model = content["model"]
-    return _causal(model) if isinstance(model, str) else bool(model.get("causal", True))
+def _experts_of(deployment: Deployment) -> str:
+    if deployment.expert_parallel == 1:
+        return SPLIT
+    stage = deployment.tensor_parallel * deployment.attention_data_parallel
+    return SPREAD if deployment.expert_parallel == stage else AS_LISTED
+
+
+def _expert_parallel(choices: Choices, base: Scenario) -> int:
+    if choices.experts == AS_LISTED:
+        return base.deployment.expert_parallel
+    stage = choices.tensor_parallel * choices.attention_data_parallel
+    return stage if choices.experts == SPREAD else 1
 
 
 def _lengths_of(scenario: Scenario) -> str:

@@ -1,22 +1,42 @@
 """The sidebar of Explore: widgets that live in the address, and the choices they stand for."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, Final
 
 import streamlit as st
 
-from app.dashboard import offers, state, strategies
-from app.dashboard.choices import FIXED, OWN_PRICE, Choices, choices_of, is_closed_loop
+from app.dashboard import models, offers, state, strategies
+from app.dashboard.choices import (
+    AS_LISTED,
+    FIXED,
+    OWN_PRICE,
+    SPLIT,
+    Choices,
+    choices_of,
+    is_closed_loop,
+)
 from app.dashboard.state import key
 from app.dashboard.widgets import number, select, slider
+from sim.report.words import gpu_full_label
 from sim.scenario import Scenario
 from sim.workload import list_workloads, load_workload_preset
 
+_PAIR: Final = (6, 5)
+"""Two widgets in a row: room for `checkpoint` in the left one."""
 _PERCENT: Final = (1, 100)
 _TARGET_MS: Final = (0.0, 600_000.0)
 _TARGET: Final = "For each request; 0 asks nothing."
 _ACCEPTED: Final = "Share of first drafted tokens that the served model accepts. Measure yours."
 _FALL: Final = "Every further position of the chain is accepted less often, by so many points."
+_MODEL: Final = "Type to search the catalog: paretoken list models."
+_WEIGHTS: Final = (
+    "`checkpoint`: as published, part by part. What the GPU cannot multiply in is stored only."
+)
+_DATA_PARALLEL: Final = (
+    "Groups of GPUs that each attend to their own sequences: a replica has tensor × data parallel"
+    " GPUs, and no group keeps the cache of another."
+)
+_EXPERTS: Final = "Split: every GPU has a slice of each expert. Spread: each GPU has some experts."
 _DRAFTER: Final = "Work of one pass of the drafter, in percent of a pass of the served model."
 
 
@@ -34,9 +54,10 @@ def choose() -> tuple[Choices, Scenario, tuple[str, ...]]:
         )
         base = state.scenario_named(name)
         default = choices_of(base)
+        serve = _serve(default, base)
         values = {
-            **_serve(default),
-            **_on(default),
+            **serve,
+            **_on(default, serve["model"], base),
             **_traffic(default, base),
             **_targets(default),
             **_price(default),
@@ -48,12 +69,20 @@ def choose() -> tuple[Choices, Scenario, tuple[str, ...]]:
     }
     choices = Choices(**values, **out_of_sight)  # type: ignore[arg-type]
     state.keep(choices)
-    return choices, base, state.ignored(link, {"scenario": name, **values})
+    ignored = state.ignored(link, {"scenario": name, **values})
+    uploaded = models.uploads().get(choices.model)
+    if uploaded is not None:  # from here on it stands in the scenario, keys and all
+        base = base.model_copy(update={"model": uploaded})
+        choices = replace(choices, model=AS_LISTED)
+    return choices, base, ignored
 
 
-def _serve(default: Choices) -> dict[str, Any]:
+def _serve(default: Choices, base: Scenario) -> dict[str, Any]:
     st.markdown("#### Serve")
-    model = select("model", "Model", offers.models(default.model), default)
+    offered = offers.models(default.model, models.uploads())
+    model = select("model", "Model", offered, default, about=_MODEL)
+    st.caption(models.caption(models.loaded(models.reference_of(model, base))))
+    models.draw_upload()
     strategy = select(
         *("strategy", "Decoding strategy", offers.strategies(default.strategy), default),
         on_change=state.restore_hidden,
@@ -96,19 +125,21 @@ def _block_diffusion(default: Choices) -> dict[str, Any]:
     }
 
 
-def _on(default: Choices) -> dict[str, Any]:
+def _on(default: Choices, model: str, base: Scenario) -> dict[str, Any]:
     st.markdown("#### On")
-    gpu = select("gpu", "GPU", offers.gpus(default.gpu), default, label_of=offers.gpu_label)
-    first, second = st.columns(2)
+    gpu = select("gpu", "GPU", offers.gpus(default.gpu), default, label_of=gpu_full_label)
+    first, second = st.columns(_PAIR)
     with first:
-        weights = select("weights", "Weights", offers.PRECISIONS, default)
+        offered = offers.weights(default.weights)
+        weights = select("weights", "Weights", offered, default, about=_WEIGHTS)
         ranks = offers.tensor_parallel(default.tensor_parallel)
         tensor_parallel = select(
             *("tensor_parallel", "Tensor parallel", ranks, default),
             about="GPUs that share each layer of one replica.",
         )
     with second:
-        kv_precision = select("kv_precision", "KV cache", offers.PRECISIONS, default)
+        kv_offered = offers.kv_precisions(default.kv_precision)
+        kv_precision = select("kv_precision", "KV cache", kv_offered, default)
         replicas = number("replicas", "Replicas", (1, offers.MOST_REPLICAS), default, step=1)
     return {
         "gpu": gpu,
@@ -116,7 +147,28 @@ def _on(default: Choices) -> dict[str, Any]:
         "kv_precision": kv_precision,
         "tensor_parallel": tensor_parallel,
         "replicas": replicas,
+        **_experts(default, model, base),
     }
+
+
+def _experts(default: Choices, model: str, base: Scenario) -> dict[str, Any]:
+    """Draw how experts are laid out; a dense model has none, and its GPUs share each layer."""
+    if not models.has_experts(models.loaded(models.reference_of(model, base))):
+        own = model == default.model
+        return {
+            "attention_data_parallel": default.attention_data_parallel if own else 1,
+            "experts": default.experts if own else SPLIT,
+        }
+    first, second = st.columns(_PAIR)
+    with first:
+        groups = offers.attention_data_parallel(default.attention_data_parallel)
+        data_parallel = select(
+            *("attention_data_parallel", "Data parallel", groups, default), about=_DATA_PARALLEL
+        )
+    with second:
+        ways = offers.experts(default.experts)
+        experts = select("experts", "Experts", ways, default, about=_EXPERTS)
+    return {"attention_data_parallel": data_parallel, "experts": experts}
 
 
 def _traffic(default: Choices, base: Scenario) -> dict[str, Any]:

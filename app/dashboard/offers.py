@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final, TypeVar
 
-from app.dashboard.choices import FIXED, NO_PRICE, OWN_PRICE, price_name
+from app.dashboard.choices import FIXED, NO_PRICE, OWN_PRICE, SPLIT, SPREAD, price_name
 from app.dashboard.strategies import KINDS
 from sim.economics.price_list import list_price_lists, load_price_list
 from sim.hardware import list_gpus
@@ -12,9 +12,11 @@ from sim.workload import list_workloads
 
 T = TypeVar("T")
 
-PRECISIONS: Final = ("bf16", "fp8")
+WEIGHTS: Final = ("checkpoint", "bf16", "fp8", "int8", "int4", "mxfp4", "nvfp4")
+KV_PRECISIONS: Final = ("bf16", "fp8")
 MOST_REPLICAS: Final = 512
 _WIDTHS: Final = (1, 2, 4, 8)
+_GROUPS: Final = (1, 2, 4, 8, 16, 32)
 _RATES: Final = (
     *(0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.2, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5, 6, 6.5, 7, 7.5, 8),
     *(8.5, 9, 9.5, 10, 11, 12, 13, 14, 15, 16, 18, 20, 22, 25, 28, 32, 36, 40, 45, 50, 60, 70),
@@ -24,9 +26,29 @@ _RATES: Final = (
 _USERS: Final = (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048)
 
 
-def models(own: str) -> tuple[str, ...]:
-    """Return the models of the catalog."""
-    return _with(list_models(), own)
+def models(own: str, uploaded: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the models that were uploaded, and those of the catalog."""
+    return _with((*uploaded, *list_models()), own)
+
+
+def weights(own: str) -> tuple[str, ...]:
+    """Return the formats of the weights; `checkpoint` is as published."""
+    return _with(WEIGHTS, own)
+
+
+def kv_precisions(own: str) -> tuple[str, ...]:
+    """Return the formats of the KV cache."""
+    return _with(KV_PRECISIONS, own)
+
+
+def experts(own: str) -> tuple[str, ...]:
+    """Return the ways to lay out experts over the GPUs of a replica."""
+    return _with((SPLIT, SPREAD), own)
+
+
+def attention_data_parallel(own: int) -> tuple[int, ...]:
+    """Return the numbers of groups that attend to sequences of their own."""
+    return tuple(sorted({*_GROUPS, own}))
 
 
 def strategies(own: str) -> tuple[str, ...]:
@@ -37,15 +59,6 @@ def strategies(own: str) -> tuple[str, ...]:
 def gpus(own: str) -> tuple[str, ...]:
     """Return the GPUs that have a profile."""
     return _with(list_gpus(), own)
-
-
-def gpu_label(name: str) -> str:
-    """Return the name of a GPU as its vendor writes it, near enough.
-
-    >>> gpu_label("a100_sxm_80gb")
-    'A100 SXM 80GB'
-    """
-    return name.upper().replace("_", " ")
 
 
 def tensor_parallel(own: int) -> tuple[int, ...]:

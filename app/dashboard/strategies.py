@@ -46,27 +46,27 @@ def knobs_of(scenario: Scenario) -> Knobs:
     return Knobs(**values)
 
 
-def decoding_of(knobs: Knobs, base: Scenario, *, causal: bool) -> dict[str, Any]:
+def decoding_of(knobs: Knobs, base: Scenario, *, what_if: bool) -> dict[str, Any]:
     """Return the keys of the strategy that the knobs mean.
 
-    One that the scenario lists keeps its source and drafter; any other says where it is from. A
-    causal model was not trained for block diffusion: a what-if.
+    One that the scenario lists keeps its source and drafter; any other says where it is from.
+    `what_if`: the model was not trained for block diffusion.
     """
     if knobs.strategy == AS_LISTED:
         return _keys(base.decoding)
-    strategy = _strategy(knobs, causal=causal)
+    strategy = _strategy(knobs, what_if=what_if)
     for listed in [base.decoding, *base.strategies]:
         if _spelt(listed) == knobs.strategy and _values(listed) == _values(strategy):
             return _keys(listed)
     return _keys(strategy)
 
 
-def _strategy(knobs: Knobs, *, causal: bool) -> AnyStrategy:
+def _strategy(knobs: Knobs, *, what_if: bool) -> AnyStrategy:
     if knobs.strategy == AUTOREGRESSIVE:
         return Autoregressive()
     if knobs.strategy == BLOCK_DIFFUSION:
         return BlockDiffusion(
-            block_tokens=knobs.block_tokens, denoise_passes=knobs.denoise_passes, what_if=causal
+            block_tokens=knobs.block_tokens, denoise_passes=knobs.denoise_passes, what_if=what_if
         )
     return _chain(knobs)
 
@@ -100,14 +100,14 @@ def _values(strategy: AnyStrategy) -> dict[str, int]:
             "block_tokens": strategy.block_tokens,
             "denoise_passes": strategy.denoise_passes,
         }
-    return next(_chains(strategy), {}) if isinstance(strategy, Speculative) else {}
+    return next(_chains(strategy), {})
 
 
-def _chains(strategy: Speculative) -> Iterator[dict[str, int]]:
+def _chains(strategy: AnyStrategy) -> Iterator[dict[str, int]]:
     """Yield the knobs that give exactly these figures, if there are any."""
-    given = strategy.conditional_acceptance
-    if given is None:
+    if not isinstance(strategy, Speculative) or strategy.conditional_acceptance is None:
         return
+    given = strategy.conditional_acceptance
     percents = [round(100 * share) for share in given]
     fall = percents[0] - percents[1] if len(percents) > 1 else 0
     values = {

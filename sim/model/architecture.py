@@ -203,10 +203,12 @@ class Model:
 
 
 def _layer(layer: Layer) -> str:
-    return " + ".join(part for part in (_mixer(layer.mixer), _mlp(layer.mlp)) if part) or "nothing"
+    parts = (mixer_label(layer.mixer), mlp_label(layer.mlp))
+    return " + ".join(part for part in parts if part) or "nothing"
 
 
-def _mixer(mixer: Mixer | None) -> str:
+def mixer_label(mixer: Mixer | None) -> str:
+    """Return what kind of mixer it is, with the numbers that matter; nothing for none."""
     match mixer:
         case GroupedQuery(heads=heads, kv_heads=kv_heads, head_dim=width, window_tokens=window):
             kind = "MHA" if heads == kv_heads else "MQA" if kv_heads == 1 else "GQA"
@@ -220,7 +222,8 @@ def _mixer(mixer: Mixer | None) -> str:
             return ""
 
 
-def _mlp(mlp: Mlp | None) -> str:
+def mlp_label(mlp: Mlp | None) -> str:
+    """Return what kind of MLP it is, with its widths; nothing for none."""
     match mlp:
         case DenseMlp(intermediate_size=width):
             return f"MLP {width:,}"

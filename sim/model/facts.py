@@ -58,6 +58,8 @@ class ModelFacts(BaseModel):
     """Strategies that it was trained for; None: autoregressive, or diffusion if not causal."""
     weights: Format | WeightFacts = "bf16"
     """Precision in which the checkpoint is published, as a whole or by part."""
+    checkpoints: Mapping[str, Format | WeightFacts] = Field(default_factory=dict)
+    """Other checkpoints of the same shape, by repository: each with the formats of its weights."""
     vision_parameters: Annotated[StrictInt, Ge(0)] = 0
     mtp_parameters: Annotated[StrictInt, Ge(0)] = 0
     other_parameters: Annotated[StrictInt, Ge(0)] = 0
@@ -67,11 +69,19 @@ class ModelFacts(BaseModel):
         """Return the layers."""
         raise NotImplementedError
 
-    def to_model(self) -> Model:
-        """Return the counted facts that the simulator works with."""
+    def checkpoint_named(self, name: str) -> str | None:
+        """Return the repository of `checkpoints` that is meant: whole or without its owner."""
+        wanted = name.lower()
+        for repository in self.checkpoints:
+            if wanted in {repository.lower(), short_name(repository)}:
+                return repository
+        return None
+
+    def to_model(self, checkpoint: str | None = None) -> Model:
+        """Return the counted facts that the simulator works with; of a checkpoint, if named."""
         natural: Family = "autoregressive" if self.causal else "diffusion"
         return Model(
-            name=self.name,
+            name=self.name if checkpoint is None else short_name(checkpoint),
             hidden_size=self.hidden_size,
             vocab_size=self.vocab_size,
             tied_embeddings=self.tied_embeddings,
@@ -80,18 +90,19 @@ class ModelFacts(BaseModel):
             source=self.source if self.as_of is None else f"{self.source} ({self.as_of})",
             causal=self.causal,
             decoding=self.decoding or (natural,),
-            weights=self._weights(),
+            weights=self._weights(checkpoint),
             vision_parameters=self.vision_parameters,
             mtp_parameters=self.mtp_parameters,
             final_norm_elements=self.hidden_size,
             other_elements=self.other_parameters,
         )
 
-    def _weights(self) -> WeightFormat:
-        source = f"facts of {self.name}"
-        if isinstance(self.weights, WeightFacts):
-            return WeightFormat(**self.weights.model_dump(), source=source)
-        return WeightFormat(layers=self.weights, source=source)
+    def _weights(self, checkpoint: str | None) -> WeightFormat:
+        source = f"facts of {checkpoint or self.name}"
+        given = self.weights if checkpoint is None else self.checkpoints[checkpoint]
+        if isinstance(given, WeightFacts):
+            return WeightFormat(**given.model_dump(), source=source)
+        return WeightFormat(layers=given, source=source)
 
 
 class LayeredFacts(ModelFacts):
@@ -140,6 +151,15 @@ class DenseModelFacts(ModelFacts):
         ).build(self.hidden_size)
         mlp = DenseMlp(self.intermediate_size)
         return (Layer(mixer, mlp, 2 * self.hidden_size),) * self.layers
+
+
+def short_name(repository: str) -> str:
+    """Return a repository without its owner, in small letters.
+
+    >>> short_name("Qwen/Qwen3-32B-FP8")
+    'qwen3-32b-fp8'
+    """
+    return repository.rpartition("/")[2].lower()
 
 
 def read_facts(mapping: Mapping[str, object], where: str) -> ModelFacts:

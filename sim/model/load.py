@@ -17,15 +17,22 @@ def list_models() -> tuple[str, ...]:
     return list_names(CATALOG)
 
 
+def names_of(name: str) -> tuple[str, ...]:
+    """Return every name of a model of the catalog: its own, aliases, quantised checkpoints."""
+    facts = _load_facts(CATALOG / f"{name}.yaml")
+    return (facts.name, *facts.aliases, *facts.checkpoints)
+
+
 def load_model(reference: str | Path | Mapping[str, object]) -> Model:
     """Return the model that `reference` means.
 
-    A mapping is taken as facts written inline (the keys of a catalog file). A string is a name of
-    the catalog, else a path that exists, else an alias from the catalog (in any case). A path is a
-    YAML file of facts, or a Hugging Face `config.json` or its folder.
+    A mapping is taken as facts written inline (the keys of a catalog file), or as the content of a
+    `config.json`, if it has a `model_type` or `architectures`. A string is a name of
+    the catalog, else a path that exists, else an alias or a quantised checkpoint of the catalog
+    (in any case). A path is a YAML file of facts, or a Hugging Face `config.json` or its folder.
     """
     if isinstance(reference, Mapping):
-        return read_facts(reference, "model").to_model()
+        return _inline(reference)
     if isinstance(reference, str):
         if reference in list_models():
             return _load_facts(CATALOG / f"{reference}.yaml").to_model()
@@ -41,6 +48,14 @@ def load_model(reference: str | Path | Mapping[str, object]) -> Model:
     return load_config(path)
 
 
+def _inline(mapping: Mapping[str, object]) -> Model:
+    if mapping.keys() & {"model_type", "architectures"}:
+        from sim.model.huggingface.inline import load_inline
+
+        return load_inline(mapping)
+    return read_facts(mapping, "model").to_model()
+
+
 def _load_facts(path: Path) -> ModelFacts:
     return read_facts(read_yaml(path), str(path))
 
@@ -54,4 +69,7 @@ def _by_alias(alias: str) -> Model:
         facts = _load_facts(path)
         if wanted in {known.lower() for known in (facts.name, *facts.aliases)}:
             return facts.to_model()
+        checkpoint = facts.checkpoint_named(alias)
+        if checkpoint is not None:
+            return facts.to_model(checkpoint)
     raise UnknownNameError("model", alias, list_models())

@@ -6,6 +6,7 @@ from typing import Any
 
 from sim.cost import Operation, even_load, even_prompt, ridge_tokens_per_pass
 from sim.decoding import Phase, typical_phase
+from sim.report.decode_mean import decode_mean
 from sim.report.table import Table, columns
 from sim.report.words import NOTHING, count, number, percent
 from sim.run import Outcome, run
@@ -77,14 +78,10 @@ def explain(
 
 def typical_batch(outcome: Outcome) -> Batch:
     """Return the mean over the passes of a run that only decode."""
-    leaps = outcome.simulation.leaps
-    decoding = leaps.prefill_s == 0
-    passes = leaps.passes[decoding]
-    sequence_passes = float(leaps.sequences[decoding] @ passes)
-    if not sequence_passes:
+    mean = decode_mean(outcome.simulation.leaps)
+    if mean is None:
         return Batch(1, float(sum(outcome.scenario.workload.mean_tokens())))
-    context = float(leaps.context_tokens[decoding].sum()) / sequence_passes
-    return Batch(max(1, round(sequence_passes / float(passes.sum()))), context)
+    return Batch(max(1, round(mean.sequences)), mean.context_tokens / mean.sequences)
 
 
 def decode_pass(scenario: Scenario, serving: Serving, phase: Phase, batch: Batch) -> PassBreakdown:
@@ -163,7 +160,7 @@ def memory_table(serving: Serving) -> Table:
         ("weights", memory.weight_bytes),
         ("weights of the drafter", memory.draft_weight_bytes),
         ("reserve of the engine", memory.reserve_bytes),
-        ("KV pool", memory.pool_tokens * memory.kv_bytes_per_token),
+        ("KV pool", _pool_bytes(serving)),
         ("usable", memory.usable_bytes),
         ("on the GPU", serving.gpu.memory_bytes.value),
     )
@@ -171,6 +168,17 @@ def memory_table(serving: Serving) -> Table:
     pool = f"The KV pool holds {count(memory.pool_tokens)} tokens"
     note = f"{pool}, at {count(memory.kv_bytes_per_token)} bytes each on a GPU"
     return Table("Memory of each GPU", columns("<", "GB"), rows, note)
+
+
+def _pool_bytes(serving: Serving) -> float:
+    """Return the KV pool on one GPU: its blocks are counted in layers that keep every token."""
+    memory, shape = serving.memory, serving.memory.kv
+    layers = shape.full + sum(weight for _, weight in shape.windows)
+    if not layers:
+        return 0.0
+    groups = serving.cost.deployment.attention_data_parallel  # each has a pool of its own
+    token_bytes = memory.kv_bytes_per_token / layers
+    return memory.blocks / groups * memory.block_tokens * token_bytes
 
 
 def explanation_document(explanation: Explanation) -> dict[str, Any]:

@@ -1,6 +1,12 @@
 """The scenario: schema, loading with overrides, and the facts behind its names."""
 
-from sim.scenario.load import build_scenario, list_scenarios, load_scenario, scenario_path
+from sim.scenario.load import (
+    apply_overrides,
+    build_scenario,
+    list_scenarios,
+    load_scenario,
+    scenario_path,
+)
 from sim.scenario.schema import RunSettings, Scenario
 from sim.scenario.serving import Serving, resolve
 
@@ -8,6 +14,7 @@ __all__ = [
     "RunSettings",
     "Scenario",
     "Serving",
+    "apply_overrides",
     "build_scenario",
     "list_scenarios",
     "load_scenario",

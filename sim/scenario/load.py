@@ -2,13 +2,16 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import sim.catalog
+from sim.decoding import AnyStrategy
 from sim.errors import InputError
+from sim.model import list_models
 from sim.scenario.schema import Scenario
 from sim.yaml_files import find, list_names, parse_scalar, read_yaml, validate
 
+T = TypeVar("T")
 SCENARIOS: Final = Path(sim.catalog.__file__).resolve().parent / "scenarios"
 
 
@@ -33,8 +36,7 @@ def load_scenario(
     content: dict[str, Any] = dict(read_yaml(path))
     content.setdefault("name", path.stem)
     changes = tuple(overrides)
-    for override in changes:
-        _apply(content, override)
+    apply_overrides(content, changes)
     if trace is not None:
         content["workload"] = {"arrivals": {"kind": "trace", "path": str(trace.absolute())}}
     where = f"{path} with --set {' '.join(changes)}" if changes else str(path)
@@ -46,10 +48,33 @@ def build_scenario(content: Mapping[str, object], *, where: str, folder: Path) -
     scenario = validate(Scenario, content, where)
     update: dict[str, Any] = {"workload": scenario.workload.relative_to(folder)}
     for key in ("model", "hardware", "engine"):
-        value = getattr(scenario, key)
-        if isinstance(value, str) and value.endswith((".json", ".yaml", ".yml")):
-            update[key] = str(folder / Path(value).expanduser())
+        update[key] = _from(folder, getattr(scenario, key))
+    update["decoding"] = _strategy_from(folder, scenario.decoding)
+    update["strategies"] = tuple(_strategy_from(folder, one) for one in scenario.strategies)
     return scenario.model_copy(update=update)
+
+
+def _from(folder: Path, reference: T) -> T | str:
+    """Return a reference as seen from here: a file, or a folder that holds a `config.json`.
+
+    A name of the catalog stays one, whatever folders there are.
+    """
+    if not isinstance(reference, str) or reference in list_models():
+        return reference
+    path = folder / Path(reference).expanduser()
+    named = reference.endswith((".json", ".yaml", ".yml"))
+    return str(path) if named or (path / "config.json").is_file() else reference
+
+
+def _strategy_from(folder: Path, strategy: AnyStrategy) -> AnyStrategy:
+    model = _from(folder, strategy.model)
+    return strategy if model == strategy.model else strategy.model_copy(update={"model": model})
+
+
+def apply_overrides(content: dict[str, Any], overrides: Iterable[str]) -> None:
+    """Write `key.path=value` into parsed keys, one after the other."""
+    for override in overrides:
+        _apply(content, override)
 
 
 def _apply(content: dict[str, Any], override: str) -> None:

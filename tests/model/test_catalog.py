@@ -1,11 +1,14 @@
 """The catalog against what publishers print: parameters, KV cache, sources."""
 
+import csv
+import shutil
 from pathlib import Path
 
 import pytest
 
 from sim.model import list_models, load_model
-from sim.model.load import CATALOG
+from sim.model.load import CATALOG, names_of
+from sim.model.weight_format import PARTS
 from sim.yaml_files import read_yaml
 
 PUBLISHED: dict[str, tuple[int, float]] = {
@@ -124,17 +127,73 @@ def test_every_file_names_its_source_and_its_date(path: Path) -> None:
 
 
 def test_no_alias_means_two_models() -> None:
-    names = [
-        alias.lower()
-        for name in list_models()
-        for alias in (name, *map(str, _list(read_yaml(CATALOG / f"{name}.yaml")["aliases"])))
-    ]
+    names = [known.lower() for name in list_models() for known in names_of(name)]
     assert len(names) == len(set(names))
 
 
-def _list(value: object) -> list[object]:
-    assert isinstance(value, list)
-    return value
+@pytest.mark.parametrize("name", list_models())
+def test_every_name_of_a_model_has_its_shape(name: str) -> None:
+    model = load_model(name)
+    for known in names_of(name):
+        found = load_model(known)
+        assert (found.groups, found.total_parameters) == (model.groups, model.total_parameters)
+
+
+@pytest.mark.parametrize(
+    ("repository", "layers", "kv"),
+    [
+        ("Qwen/Qwen3-235B-A22B-FP8", "fp8_block", None),
+        ("qwen3-32b-fp8", "fp8_block", None),
+        ("qwen/qwen3-8b-awq", "int4", None),
+        ("nvidia/Llama-3.1-70B-Instruct-FP8", "fp8", "fp8"),
+        ("nvidia/Qwen3-235B-A22B-NVFP4", "nvfp4", "fp8"),
+        ("zai-org/GLM-5", "bf16", None),
+        ("zai-org/GLM-5-FP8", "fp8_block", None),
+    ],
+)
+def test_a_quantised_checkpoint_goes_by_its_own_name(
+    repository: str, layers: str, kv: str | None
+) -> None:
+    model = load_model(repository)
+    assert (model.weights.of("experts"), model.weights.kv) == (layers, kv)
+
+
+def test_a_checkpoint_is_called_as_its_repository() -> None:
+    assert load_model("Qwen/Qwen3-32B-FP8").name == "qwen3-32b-fp8"
+    assert load_model("Qwen/Qwen3-32B").name == "qwen3-32b"
+
+
+CONFIGS = {
+    "deepseek-ai/DeepSeek-R1": "deepseek-ai--DeepSeek-R1",
+    "nvidia/DeepSeek-V3.1-NVFP4": "nvidia--DeepSeek-V3.1-NVFP4",
+    "nvidia/Gemma-4-31B-IT-NVFP4": "nvidia--Gemma-4-31B-IT-NVFP4",
+    "nvidia/Llama-3.1-70B-Instruct-FP8": "nvidia--Llama-3.1-70B-Instruct-FP8",
+    "nvidia/Qwen3-235B-A22B-NVFP4": "nvidia--Qwen3-235B-A22B-NVFP4",
+    "Qwen/Qwen3-235B-A22B-FP8": "Qwen--Qwen3-235B-A22B-FP8",
+    "Qwen/Qwen3-32B-FP8": "Qwen--Qwen3-32B-FP8",
+    "zai-org/GLM-5-FP8": "zai-org--GLM-5-FP8",
+}
+
+
+@pytest.mark.parametrize("repository", sorted(CONFIGS))
+def test_a_checkpoint_stores_what_its_published_files_say(
+    repository: str, shared_data: Path, tmp_path: Path
+) -> None:
+    for side in ("config", "hf_quant_config"):
+        source = shared_data / "configs" / f"{CONFIGS[repository]}_{side}.json"
+        if source.exists():
+            shutil.copy(source, tmp_path / f"{side}.json")
+    published, listed = load_model(tmp_path).weights, load_model(repository).weights
+    assert [listed.of(part) for part in PARTS] == [published.of(part) for part in PARTS]
+    assert (listed.kv, listed.group_elements) == (published.kv, published.group_elements)
+
+
+def test_every_model_of_the_measured_runs_has_a_name_in_the_catalog(shared_data: Path) -> None:
+    with (shared_data / "measured" / "serving_runs.csv").open(encoding="utf-8") as file:
+        names = {row["model"] for row in csv.DictReader(file)}
+    assert names
+    for name in names:
+        load_model(name)
 
 
 def test_diffusion_models_say_how_they_decode() -> None:

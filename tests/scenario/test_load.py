@@ -138,7 +138,7 @@ def test_an_unknown_key_is_refused_with_the_nearest_one(
     [
         ("deployment.tensor_parallel=0", "greater than or equal to 1"),
         ("deployment.tensor_parallel=two", "valid integer"),
-        ("deployment.weights=fp4", "'mxfp4' or 'nvfp4'"),
+        ("deployment.weights=fp4", "'checkpoint'"),
         ("run.seed=-1", "greater than or equal to 0"),
         ("decoding.name=telepathy", "autoregressive"),
         ("workload.arrivals.kind=never", "poisson"),
@@ -183,6 +183,26 @@ def test_relative_paths_start_at_the_folder_of_the_file(
     serving = resolve(scenario)
     assert serving.model.total_parameters == load_model("llama-3.1-8b").total_parameters
     assert scenario.workload.draw(1, 0).output_tokens.tolist() == [5, 7]
+
+
+def test_a_model_may_be_a_folder_beside_the_scenario_and_a_strategy_may_have_its_own(
+    plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("mine", "llama-3.1-8b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text(json.dumps(LLAMA), "utf-8")
+    monkeypatch.chdir(tmp_path.parent)
+    diffusion = {
+        "name": "block_diffusion",
+        "model": "mine",
+        "block_tokens": 8,
+        "denoise_passes": 4,
+        "what_if": True,
+    }
+    scenario = load_scenario(plain, ["model=mine", f"strategies=[{json.dumps(diffusion)}]"])
+    assert resolve(scenario).model.name == "mine"
+    assert resolve(scenario.with_decoding(scenario.strategies[0])).model.name == "mine"
+    assert load_scenario(plain).model == "llama-3.1-8b"  # the name of the catalog
 
 
 def test_a_trace_from_the_command_line_starts_at_the_working_folder(

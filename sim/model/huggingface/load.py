@@ -30,9 +30,12 @@ def load_config(path: Path) -> Model:
     return from_mapping(read_json(file), file)
 
 
-def from_mapping(config: Mapping[str, object], file: Path) -> Model:
-    """Return the model of a configuration that was read from `file` (or will stand there)."""
-    outer = Fields(config, str(file))
+def from_mapping(config: Mapping[str, object], file: Path, *, where: str | None = None) -> Model:
+    """Return the model of a configuration that was read from `file` (or will stand there).
+
+    `where` is what errors call it; None: the file.
+    """
+    outer = Fields(config, where or str(file))
     text = outer.nested(*_TEXT_CONFIGS) or outer
     outer_type = outer.text("model_type") or _by_class(outer)
     inner_type = text.text("model_type") or _by_class(text)

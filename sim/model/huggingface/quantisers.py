@@ -14,7 +14,7 @@ from sim.model.huggingface.rules import Rules, names
 from sim.model.weight_format import Format
 from sim.yaml_files import read_json
 
-_SIDE_FILES: Final = (
+SIDE_FILES: Final = (
     ("hf_quant_config.json", "modelopt"),
     ("quantize_config.json", "gptq"),
     ("quant_config.json", "awq"),
@@ -29,7 +29,7 @@ def find_rules(outer: Fields, text: Fields, file: Path) -> Rules | None:
         if found is not None and found.content:
             rules = read_rules(found, None)
             return _with_expert_format(rules, text)
-    for name, method in _SIDE_FILES:
+    for name, method in SIDE_FILES:
         side = _beside(file, name)
         if side is not None:
             found = Fields(read_json(side), str(side))

@@ -34,6 +34,7 @@ def test_a_model_shows_its_published_parameters_and_kv_bytes(
         ("workloads", {"azure-conv-2023"}),
         ("scenarios", {"chat-70b-h100", "bench-8b-a100"}),
         ("prices", {"runpod", "aws"}),
+        ("api-prices", {"groq", "deepinfra"}),
     ],
 )
 def test_a_list_names_everything_in_text_and_in_json(
@@ -42,8 +43,124 @@ def test_a_list_names_everything_in_text_and_in_json(
     answered = paretoken("list", kind)
     assert (answered.code, answered.err) == (0, "")
     assert not [name for name in names if name not in answered.out]
-    facts = json.loads(paretoken("list", kind, "--json").out)[kind]
+    facts = json.loads(paretoken("list", kind, "--json").out)[kind.replace("-", "_")]
     assert {row.get("name", row.get("list")) for row in facts} >= names
+    assert max(map(len, answered.out.splitlines())) <= 80
+
+
+def listed(paretoken: Any, *words: str) -> Any:
+    """The rows of a list as JSON."""
+    return json.loads(paretoken("list", *words, "--json").out)[words[0].replace("-", "_")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "word", "names"),
+    [
+        ("models", "qwen2.5", {"qwen2.5-7b", "qwen2.5-72b"}),
+        ("models", "meta-llama/Llama-3.2", {"llama-3.2-1b", "llama-3.2-3b"}),  # by alias
+        ("models", "qwen3-8b", {"qwen3-8b"}),
+        ("models", "W4A16", {"llama-3.1-8b"}),  # a quantised checkpoint of it
+        ("hardware", "l4", {"l4"}),  # not l40s
+        ("hardware", "mi3", {"mi300x", "mi325x", "mi355x"}),
+        ("scenarios", "chat", {"chat-70b-h100"}),
+        ("workloads", "conv", {"azure-conv-2023"}),
+    ],
+)
+def test_a_word_narrows_a_list(paretoken: Any, kind: str, word: str, names: set[str]) -> None:
+    assert {row["name"] for row in listed(paretoken, kind, word)} == names
+
+
+def test_a_word_that_nothing_has_is_answered_with_what_to_do(paretoken: Any) -> None:
+    answered = paretoken("list", "prices", "tpu")
+    assert (answered.code, answered.out) == (2, "")
+    assert answered.err.count("\n") == 1
+    assert "paretoken list prices" in answered.err
+
+
+def test_prices_of_a_gpu_stand_side_by_side_the_cheapest_first(paretoken: Any) -> None:
+    rows = listed(paretoken, "prices", "h100_sxm")
+    usd = [row["usd_per_gpu_hour"] for row in rows]
+    assert {row["gpu"] for row in rows} == {"h100_sxm"}
+    assert len({row["list"] for row in rows}) > 5
+    assert usd == sorted(usd)
+    shown = paretoken("list", "prices", "h100_sxm").out
+    assert "$2.79" in shown
+    assert "https://" in shown  # sources
+    assert {row["list"] for row in listed(paretoken, "prices", "lambda")} == {"lambda"}
+
+
+def test_hardware_shows_what_its_hours_cost_from_the_lowest_to_the_highest(paretoken: Any) -> None:
+    (row,) = listed(paretoken, "hardware", "h100_sxm")
+    asked = [
+        terms["on_demand"] for terms in row["usd_per_gpu_hour"].values() if "on_demand" in terms
+    ]
+    assert f"{min(asked):.2f}–{max(asked):.2f}" in paretoken("list", "hardware", "h100_sxm").out
+    assert row["usd_per_gpu_hour"]["runpod"]["on_demand"] == 2.79
+
+
+def test_api_prices_of_a_model_are_found_by_its_name_in_the_catalog(paretoken: Any) -> None:
+    rows = listed(paretoken, "api-prices", "deepseek-v3")
+    assert {row["model"].partition("/")[0] for row in rows} == {"deepseek-ai"}
+    assert {row["list"] for row in listed(paretoken, "api-prices", "gpt-oss")} >= {"groq"}
+
+
+def test_a_price_list_is_shown_by_its_name_or_its_file(paretoken: Any, tmp_path: Path) -> None:
+    both = json.loads(paretoken("show", "prices", "crusoe", "--json").out)
+    assert both["prices"]
+    assert both["api_prices"]
+    (tmp_path / "ours.yaml").write_text(
+        "provider: ours\nprices:\n  - {gpu: h100_sxm, term: reserved, usd_per_gpu_hour: 2.1,"
+        " instance: 8x, gpus_per_instance: 8, source: a quotation, as_of: 2026-11}\n",
+        encoding="utf-8",
+    )
+    assert "$2.10" in paretoken("show", "prices", "ours.yaml").out
+    assert paretoken("show", "prices", "nobody").code == 2
+
+
+def test_a_model_of_the_users_own_is_shown_part_by_part(paretoken: Any, tmp_path: Path) -> None:
+    config = {
+        "model_type": "llama",
+        "hidden_size": 2048,
+        "intermediate_size": 8192,
+        "num_hidden_layers": 16,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 8,
+        "head_dim": 64,
+        "vocab_size": 128256,
+        "tie_word_embeddings": True,
+        "max_position_embeddings": 131072,
+    }
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    for reference in ("mine", "mine/config.json"):
+        facts = json.loads(paretoken("show", "model", reference, "--json").out)
+        assert facts["total_parameters"] == 1_235_814_400  # Llama 3.2 1B
+        assert sum(part["parameters"] for part in facts["parameters"]) == 1_235_814_400
+    shown = paretoken("show", "model", "mine").out
+    assert "embeddings and head" in shown
+    assert "GQA 32/8 x 64" in shown
+    config["attention_over_what"] = 7
+    (tmp_path / "mine" / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    refused = paretoken("show", "model", "mine")
+    assert (refused.code, refused.out) == (2, "")
+    assert "`attention_over_what`" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("deepseek-v3.2", ("routed experts", "keys of the indexer", "MTP layers", "fp8_block")),
+        ("qwen3-vl-30b-a3b", ("vision encoder", "router")),
+        ("qwen3-next-80b-a3b", ("recurrent", "states, fp32", "shared experts")),
+        ("gpt-oss-120b", ("mxfp4", "128 tokens", "stored as mxfp4 + bf16 in 65.2 GB")),
+    ],
+)
+def test_the_page_of_a_model_names_each_of_its_parts(
+    paretoken: Any, name: str, words: tuple[str, ...]
+) -> None:
+    shown = paretoken("show", "model", name).out
+    assert not [word for word in words if word not in " ".join(shown.split())]
+    assert max(map(len, shown.splitlines())) <= 80
 
 
 def test_hardware_shows_each_figure_with_its_source(paretoken: Any) -> None:
@@ -98,6 +215,13 @@ def test_every_choice_that_the_starter_comments_out_is_valid(
         "slo.ttft_p99_ms=1500",
         "prices={usd_per_gpu_hour: 2.10, source: our contract of November, as_of: 2026-11}",
         "deployment.num_gpu_blocks=20000",
+        "deployment.weights=checkpoint",
+        "deployment.pipeline_parallel=1",
+        "deployment.attention_data_parallel=1",
+        "deployment.expert_parallel=1",
+        "deployment.expert_skew=0",
+        "deployment.compute=fp8",
+        "deployment.checkpoint_gb=16.1",
         "decoding={name: speculative, draft_tokens: 1, survival: [0.7], draft: {work_share: 0.1}}",
     ):
         answered = paretoken("run", "mine.yaml", "--set", "run.requests=100", "--set", change)

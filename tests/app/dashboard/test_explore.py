@@ -1,5 +1,6 @@
 """Explore without a browser: what the script draws for choices, links and clicks."""
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -8,7 +9,9 @@ from streamlit.testing.v1 import AppTest
 
 from app.dashboard import state
 from app.dashboard.runs import as_yaml
-from sim.scenario import load
+from sim.hardware import list_gpus
+from sim.model import list_models
+from sim.scenario import Scenario, load, load_scenario, resolve
 
 SCRIPT = Path(__file__).parents[3] / "app" / "dashboard" / "app.py"
 
@@ -43,6 +46,19 @@ def in_catalog(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Call
     state.scenario_named.cache_clear()
 
 
+@pytest.fixture
+def download(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Scenario]:
+    """Return the scenario that the page offers as a file, as it was last drawn."""
+    offered: list[Scenario] = []
+
+    def remember(scenario: Scenario) -> str:
+        offered.append(scenario)
+        return as_yaml(scenario)
+
+    monkeypatch.setattr("app.dashboard.runs.as_yaml", remember)
+    return lambda: offered[-1]
+
+
 def answer(page: AppTest) -> str:
     return str(page.main.markdown[0].value)
 
@@ -62,7 +78,9 @@ def click(page: AppTest, label: str) -> None:
 
 def test_the_page_opens_with_the_answer_and_six_tiles(opened: Callable[..., AppTest]) -> None:
     page = opened()
-    assert answer(page).startswith("### 8 × H100 SXM serve 8 requests/s for \\$16,294 a month;")
+    assert answer(page).startswith(
+        "### 8 × H100 (4 replicas of 2) serve 8 requests/s for \\$16,294 a month: "
+    )
     assert len(page.metric) == 6
     assert not page.warning
     assert not page.error
@@ -82,7 +100,7 @@ def test_what_does_not_fit_says_by_how_much_and_can_be_repaired(
     opened: Callable[..., AppTest],
 ) -> None:
     page = opened(weights="bf16", tensor_parallel="1")
-    assert answer(page) == "### llama-3.1-70b in bf16 does not fit on 1 × H100 SXM"
+    assert answer(page) == "### llama-3.1-70b in bf16 does not fit on 1 × H100"
     assert "GB more than" in page.error[0].value
     assert not page.metric
     assert "Store weights in fp8" in [button.label for button in page.button]
@@ -92,7 +110,8 @@ def test_what_does_not_fit_says_by_how_much_and_can_be_repaired(
 
 def test_overload_is_said_and_can_be_repaired(opened: Callable[..., AppTest]) -> None:
     page = opened(load="100")
-    assert answer(page) == "### Overloaded: 8 × H100 SXM cannot sustain 100 requests/s"
+    asked = "### Overloaded: 8 × H100 (4 replicas of 2) cannot sustain 100 requests/s; "
+    assert answer(page).startswith(f"{asked}they sustain about ")
     assert values(page)[:3] == ["—"] * 3
     repair = next(button.label for button in page.button if button.label.endswith(" replicas"))
     click(page, repair)
@@ -111,7 +130,7 @@ def test_a_link_that_asks_for_what_there_is_not_is_answered_and_said(
 ) -> None:
     page = opened(load="8.123", gpu="H200 SXM", replicas="0")
     assert "8 × H100" not in answer(page)
-    assert "× H200 SXM serve 8 requests/s" in answer(page)
+    assert "8 × H200 (4 replicas of 2) serve 8 requests/s" in answer(page)
     said = page.warning[0].value
     assert "e_load=8.123" in said
     assert "e_replicas=0" in said
@@ -186,3 +205,100 @@ def test_a_scenario_of_the_catalog_sets_every_widget(
     assert page.selectbox(key="e_model").value == "llama-3.1-8b"
     assert page.number_input(key="e_ttft_ms").value == 700
     assert "e_load" not in page.query_params
+
+
+def test_the_whole_catalog_of_models_and_gpus_is_offered(opened: Callable[..., AppTest]) -> None:
+    page = opened()
+    assert set(page.selectbox(key="e_model").options) == set(list_models())
+    assert len(page.selectbox(key="e_gpu").options) == len(list_gpus())
+    assert {"checkpoint", "int4", "nvfp4"} <= set(page.selectbox(key="e_weights").options)
+    assert page.selectbox(key="e_tensor_parallel").options == ["1", "2", "4", "8"]
+    assert "70.6 B parameters · bf16 · 128k context" in texts(page)
+
+
+def test_experts_can_be_spread_where_a_model_has_some(
+    opened: Callable[..., AppTest], download: Callable[[], Scenario]
+) -> None:
+    page = opened()
+    assert not [box for box in page.selectbox if box.label in {"Data parallel", "Experts"}]
+    page.selectbox(key="e_model").set_value("qwen3-235b-a22b").run()
+    page.selectbox(key="e_gpu").set_value("h200_sxm").run()
+    page.selectbox(key="e_tensor_parallel").set_value(4).run()
+    page.selectbox(key="e_attention_data_parallel").set_value(2).run()
+    page.selectbox(key="e_experts").set_value("spread").run()
+    assert not page.exception
+    assert "32 × H200 SXM" in answer(page)  # 4 replicas of 4 x 2
+    scenario = download()
+    assert scenario.deployment.expert_parallel == 8
+    assert scenario.deployment.attention_data_parallel == 2
+    page.selectbox(key="e_model").set_value("llama-3.1-70b").run()
+    assert download().deployment.gpus_per_replica == 4  # what it has none of is undone
+
+
+def test_a_scenario_with_spread_experts_opens_as_it_is(
+    opened: Callable[..., AppTest], download: Callable[[], Scenario]
+) -> None:
+    page = opened(scenario="deepseek-r1-h200")
+    assert page.selectbox(key="e_experts").value == "spread"
+    assert page.selectbox(key="e_attention_data_parallel").value == 8
+    assert answer(page).startswith("### 8 × H200 SXM serve")
+    assert download() == load_scenario("deepseek-r1-h200")
+
+
+@pytest.mark.parametrize("weights", ["checkpoint", "int4", "nvfp4"])
+def test_weights_may_be_stored_as_published_or_in_four_bits(
+    opened: Callable[..., AppTest], download: Callable[[], Scenario], weights: str
+) -> None:
+    page = opened(model="gpt-oss-120b", weights=weights)
+    assert "serve 8 requests/s" in answer(page)
+    assert download().deployment.weights == weights
+
+
+CONFIG = {
+    "model_type": "llama",
+    "hidden_size": 4096,
+    "intermediate_size": 14336,
+    "num_attention_heads": 32,
+    "num_hidden_layers": 32,
+    "num_key_value_heads": 8,
+    "vocab_size": 128256,
+    "max_position_embeddings": 131072,
+    "_name_or_path": "us/ours-8b",
+}
+
+
+def upload(page: AppTest, *files: tuple[str, object]) -> None:
+    """Choose files of the user's own, as JSON."""
+    chosen = [(name, json.dumps(content).encode(), "application/json") for name, content in files]
+    page.file_uploader(key="e_config_files").set_value(chosen).run()
+    assert not page.exception
+
+
+def test_a_model_of_the_users_own_runs_and_goes_into_the_scenario(
+    opened: Callable[..., AppTest], download: Callable[[], Scenario], tmp_path: Path
+) -> None:
+    page = opened(tensor_parallel="1")
+    upload(page, ("config.json", CONFIG))
+    assert page.selectbox(key="e_model").value == "ours-8b (uploaded)"
+    assert "8.03 B parameters" in texts(page)
+    assert "serve 8 requests/s" in answer(page)
+    path = tmp_path / "mine.yaml"
+    path.write_text(as_yaml(download()), encoding="utf-8")
+    assert resolve(load_scenario(path)).model.total_parameters == 8_030_261_248
+    page.selectbox(key="e_model").set_value("llama-3.1-8b").run()
+    assert download().model == "llama-3.1-8b"
+    assert "ours-8b (uploaded)" in page.selectbox(key="e_model").options
+    page.selectbox(key="e_model").set_value("ours-8b (uploaded)").run()
+    assert isinstance(download().model, dict)
+
+
+def test_an_upload_that_is_no_model_is_refused_and_changes_nothing(
+    opened: Callable[..., AppTest],
+) -> None:
+    page = opened()
+    before = answer(page)
+    upload(page, ("config.json", {**CONFIG, "flux_capacitors": 3}))
+    assert "config.json: `flux_capacitors`" in page.error[0].value
+    assert answer(page) == before
+    upload(page, ("config.json", CONFIG))
+    assert not page.error

@@ -1,0 +1,60 @@
+"""Arguments and options that commands share, or that would bury a command under its help."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Reference = Annotated[
+    str, typer.Argument(metavar="SCENARIO", help="A scenario file, or the name of a built-in one.")
+]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a key; may be repeated."),
+]
+TraceFile = Annotated[
+    Path | None,
+    typer.Option("--trace", metavar="FILE", help="Replay this CSV instead of the workload."),
+]
+Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="Random seed.")]
+OutFolder = Annotated[
+    Path | None, typer.Option("--out", metavar="DIR", help="Write the results there, too.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")]
+
+# Of `frontier` alone.
+Widths = Annotated[
+    str | None,
+    typer.Option("--tensor-parallel", metavar="1,2,4", help="Widths to try as well."),
+]
+Quick = Annotated[
+    bool, typer.Option("--quick", help="Fewer loads and requests: rough, in seconds.")
+]
+
+# Of `explain` alone.
+MaybeReference = Annotated[
+    str | None,
+    typer.Argument(metavar="SCENARIO", help="A scenario file, or the name of a built-in one."),
+]
+Models = Annotated[
+    list[str] | None,
+    typer.Option("--model", metavar="MODEL", help="Compare models: give two or more of them."),
+]
+Hardware = Annotated[
+    str | None, typer.Option("--hardware", metavar="GPU", help="Where they run [h100_sxm].")
+]
+Width = Annotated[
+    int | None,
+    typer.Option("--tensor-parallel", metavar="N", min=1, help="On how many [the fewest]."),
+]
+Weights = Annotated[
+    str | None, typer.Option("--weights", metavar="F", help="Stored as [as published].")
+]
+Batch = Annotated[
+    str | None,
+    typer.Option("--batch", metavar="N", help="Sequences in a pass; for models 1,8,64."),
+]
+Context = Annotated[
+    str | None,
+    typer.Option("--context", metavar="N", help="KV tokens that each reads; 1000,8000."),
+]
