@@ -22,14 +22,14 @@ from tests.laws.small_models import STACKS, WITH_EXPERTS, small_model
 
 KINDS: tuple[type[BaseModel], ...] = get_args(get_args(AnyStrategy)[0])
 """Every strategy that a scenario may name: the union is the test list."""
-LAYOUTS = (
+LAYOUTS: tuple[dict[str, int], ...] = (
     {},
     {"tensor_parallel": 4},
     {"pipeline_parallel": 2},
     {"attention_data_parallel": 2},
     {"tensor_parallel": 2, "attention_data_parallel": 2, "pipeline_parallel": 2},
 )
-SHAPES = (
+SHAPES: tuple[dict[str, Any], ...] = (
     {},
     {"windows": ((8, 0.5),)},
     {"windows": ((5, 0.25), (24, 1.5)), "sequence_blocks": 0.75},
