@@ -29,7 +29,7 @@ class Leap:
         "slope_s",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, reaches: int) -> None:
         self.first_s = self.slope_s = 0.0
         self.limit = 1
         self.prefill_s = 0.0
@@ -38,7 +38,7 @@ class Leap:
         """Part of the first pass that is the drafter's, and how it grows."""
         self.prefill_sequences = self.prefill_tokens = self.prefill_context = 0
         self.prefill_pairs = 0.0
-        self.prefill_capped: Reads = ()
+        self.prefill_capped: Reads = ((0.0, 0.0),) * reaches
         """What the prompt chunks read and pair in the layers of each reach."""
 
     def after(self, passes: int) -> float:
