@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, log
+from math import ceil, log, sqrt
 from typing import Final
 
 from sim.planning.curve import Best
