@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, log
+from math import ceil, log, sqrt
 from typing import Final
 
 from sim.planning.curve import Best
@@ -75,7 +75,7 @@ def tie_band(requests: int) -> float:
     >>> [round(tie_band(n), 3) for n in (300, 1000, 5000)]
     [0.058, 0.032, 0.03]
     """
-    return max(TIE, requests**-0.5)
+    return max(TIE, 1 / sqrt(requests))
 
 
 def read_ladder(
