@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from sim.decoding import Speculative
 from sim.metrics.slo import Slo
 from sim.planning.ladder import tie_band
 from sim.planning.point import JUDGED, Point
@@ -88,16 +87,13 @@ def _targets(slo: Slo) -> list[str]:
 
 def _strategy(item: Entry) -> list[str]:
     sentences = []
-    if isinstance(item.decoding, Speculative):
-        source = item.decoding.source or "given in the scenario, no source"
-        sentences.append(
-            f"{item.label}: acceptance assumed ({source}), the same for every request."
-        )
+    if item.decoding.assumed and not item.what_if:
+        sentences.append(f"{item.label}: {item.decoding.basis}; assumed, for every request alike.")
     if item.what_if:
         sentences.append(
             f"{item.label}: a what-if, assumed; the model was not trained for it and its quality "
             "is unknown."
         )
-    if not item.lossless and not item.what_if:
+    elif not item.lossless:
         sentences.append(f"{item.label}: another model, whose quality is not compared.")
     return sentences

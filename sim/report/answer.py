@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from typing import Final
 
-from sim.decoding import AnyStrategy, BlockDiffusion, Speculative
 from sim.provenance import weakest
 from sim.report.words import (
     count,
@@ -58,7 +57,7 @@ def context(outcome: Outcome) -> str:
     requests = metrics.requests
     parts = [
         f"{outcome.serving.model.name} in {scenario.deployment.weights}",
-        strategy_label(scenario.decoding),
+        scenario.decoding.label,
         f"{count(requests.offered)} requests counted",
         f"seed {scenario.run.seed}",
         f"times {weakest(outcome.provenance)}",
@@ -69,18 +68,6 @@ def context(outcome: Outcome) -> str:
 def bound_label(bound: str) -> str:
     """Return what a bound means in words."""
     return _BOUND[bound]
-
-
-def strategy_label(strategy: AnyStrategy) -> str:
-    """Return a strategy with the knobs that make it what it is."""
-    if isinstance(strategy, Speculative):
-        tokens = "token" if strategy.draft_tokens == 1 else "tokens"
-        return f"speculative ({strategy.drafter}, {strategy.draft_tokens} draft {tokens})"
-    if isinstance(strategy, BlockDiffusion):
-        blocks = f"blocks of {strategy.block_tokens}, {strategy.denoise_passes} denoise passes"
-        what_if = ", what-if" if strategy.what_if else ""
-        return f"block diffusion ({blocks}{what_if})"
-    return strategy.name
 
 
 def _subject(outcome: Outcome, verbs: tuple[str, str]) -> str:

@@ -213,7 +213,7 @@ def test_ctrl_c_leaves_a_frontier_of_what_was_computed() -> None:
 def test_what_is_assumed_is_said() -> None:
     text = " ".join(swept().assumptions)
     assert "closed loop" in text
-    assert "Speculative: acceptance assumed" in text
+    assert "Speculative: acceptance: " in text
     assert "Block diffusion: a what-if" in text
     assert set(swept().provenance) == {item.strategy for item in swept().entries}
 
