@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from sim.decoding import BlockDiffusion, Speculative
 from sim.scenario import Scenario, Serving
 
 Origin = Literal["measured", "calibrated", "assumed"]
@@ -79,9 +78,7 @@ def not_modelled(scenario: Scenario) -> tuple[str, ...]:
     ]
     if scenario.deployment.replicas > 1:
         missing.append("load-aware routing: replicas are served in turn")
-    if isinstance(scenario.decoding, Speculative):
-        missing.append("acceptance that differs between requests or drifts")
-    return tuple(missing)
+    return (*missing, *scenario.decoding.not_modelled)
 
 
 def _with_note(source: str, note: str | None) -> str:
@@ -96,11 +93,4 @@ def _pool(scenario: Scenario) -> str:
 
 def _decoding(scenario: Scenario) -> Part:
     strategy = scenario.decoding
-    if isinstance(strategy, Speculative):
-        return Part(
-            "assumed", f"acceptance: {strategy.source or 'given in the scenario, no source'}"
-        )
-    if isinstance(strategy, BlockDiffusion):
-        what = "what-if: the model was not trained for it" if strategy.what_if else "given"
-        return Part("assumed", f"denoise passes per block: {what}; quality unknown")
-    return Part("measured", "one token a pass, by definition")
+    return Part("assumed" if strategy.assumed else "measured", strategy.basis)

@@ -10,7 +10,7 @@ from sim.engine import simulate
 from sim.metrics.measure import measure
 from sim.metrics.result import Metrics
 from sim.provenance import Part, not_modelled, provenance
-from sim.records import Simulation
+from sim.records import Simulation, Traffic
 from sim.scenario import Scenario, Serving, resolve
 from sim.workload import stream
 
@@ -38,19 +38,10 @@ def run(
     scenario: Scenario, *, mode: Literal["leap", "pass"] = "leap", intervals: bool = True
 ) -> Outcome:
     """Serve the workload on the deployment and say how well, and for how much."""
-    serving, seed = resolve(scenario), scenario.run.seed
-    strategy, gpus = scenario.decoding, scenario.deployment.gpus
-    traffic = scenario.workload.draw(scenario.run.requests, seed)
-    passes = strategy.draw_passes(traffic.output_tokens, stream(seed, "acceptance"))
-    simulation = simulate(traffic, passes, strategy, serving.cost, serving.limits, mode=mode)
-    metrics = measure(
-        simulation,
-        slo=scenario.slo,
-        pipeline=scenario.pipeline,
-        gpus=gpus,
-        seed=seed,
-        intervals=intervals,
-    )
+    serving, strategy = resolve(scenario), scenario.decoding
+    traffic = scenario.workload.draw(scenario.run.requests, scenario.run.seed)
+    simulation = serve(scenario, serving, traffic, mode=mode)
+    metrics, cost = assess(scenario, serving, simulation, intervals=intervals)
     prompt, answer = float(traffic.input_tokens.mean()), float(traffic.output_tokens.mean())
     queries = typical_phase(strategy, prompt, answer).positions
     return Outcome(
@@ -58,7 +49,7 @@ def run(
         serving=serving,
         simulation=simulation,
         metrics=metrics,
-        cost=None if serving.quote is None else price(simulation, metrics, serving.quote, gpus),
+        cost=cost,
         usage=usage(serving.cost, simulation.leaps),
         ridge_tokens_per_pass=ridge_tokens_per_pass(
             serving.cost, context_tokens=prompt + answer / 2, queries=queries
@@ -66,3 +57,33 @@ def run(
         provenance=provenance(scenario, serving),
         not_modelled=not_modelled(scenario),
     )
+
+
+def serve(
+    scenario: Scenario,
+    serving: Serving,
+    traffic: Traffic,
+    *,
+    mode: Literal["leap", "pass"] = "leap",
+) -> Simulation:
+    """Let the strategy draw its passes, and the engine serve them."""
+    strategy = scenario.decoding
+    passes = strategy.draw_passes(traffic.output_tokens, stream(scenario.run.seed, "acceptance"))
+    return simulate(traffic, passes, strategy, serving.cost, serving.limits, mode=mode)
+
+
+def assess(
+    scenario: Scenario, serving: Serving, simulation: Simulation, *, intervals: bool
+) -> tuple[Metrics, Cost | None]:
+    """Measure what happened, and price it where there is a price."""
+    gpus = scenario.deployment.gpus
+    metrics = measure(
+        simulation,
+        slo=scenario.slo,
+        pipeline=scenario.pipeline,
+        gpus=gpus,
+        seed=scenario.run.seed,
+        intervals=intervals,
+    )
+    quote = serving.quote
+    return metrics, None if quote is None else price(simulation, metrics, quote, gpus)

@@ -6,28 +6,30 @@ refused in the same words everywhere: which file, which key, what was found, wha
 
 import json
 import re
-import reprlib
-from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
-from functools import cache
+from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Final, TypeVar, get_args
+from typing import Any, Final, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from sim.complaints import in_short, problems_of, read_as_numbers
 from sim.errors import InputError, UnknownNameError
 
 M = TypeVar("M", bound=BaseModel)
 
 _Base: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TIMESTAMP: Final = "tag:yaml.org,2002:timestamp"
+_INT: Final = "tag:yaml.org,2002:int"
 _FLOAT: Final = "tag:yaml.org,2002:float"
 
 
 class _Loader(_Base):  # type: ignore[misc, valid-type, unused-ignore]  # the C parser where it is built in
-    """Safe YAML with three repairs: dates stay text, `1e9` is a number, no key comes twice."""
+    """Safe YAML with four repairs.
+
+    Dates stay text, `1e9` is a number, `010` and `1:30` (8 and 90 in YAML 1.1) are none, and no
+    key comes twice.
+    """
 
     def construct_mapping(  # the signature is PyYAML's
         self,
@@ -47,13 +49,18 @@ class _Loader(_Base):  # type: ignore[misc, valid-type, unused-ignore]  # the C 
         return mapping
 
 
+_OURS: Final = {_TIMESTAMP, _INT, _FLOAT}
 _Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag != _TIMESTAMP]
+    first: [(tag, pattern) for tag, pattern in resolvers if tag not in _OURS]
     for first, resolvers in _Base.yaml_implicit_resolvers.items()
 }
-_Loader.add_implicit_resolver(
-    _FLOAT, re.compile(r"^[-+]?(\d+(\.\d*)?|\.\d+)[eE][-+]?\d+$"), list("-+.0123456789")
-)
+for _tag, _pattern in (
+    (_INT, r"^[-+]?(0|[1-9][\d_]*|0x[\da-fA-F_]+|0b[01_]+)$"),
+    (_FLOAT, r"^[-+]?(\d[\d_]*\.[\d_]*|\.\d[\d_]*)([eE][-+]?\d+)?$"),
+    (_FLOAT, r"^[-+]?\d+[eE][-+]?\d+$"),
+    (_FLOAT, r"^([-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$"),
+):
+    _Loader.add_implicit_resolver(_tag, re.compile(_pattern), list("-+.0123456789"))
 
 
 def _text(path: Path) -> str:
@@ -120,123 +127,22 @@ def find(kind: str, reference: str | Path, directory: Path) -> Path:
     if isinstance(reference, str) and reference in list_names(directory):
         return directory / f"{reference}.yaml"
     path = Path(reference).expanduser()
-    if path.exists():
+    if str(reference).strip() and path.exists():
         return path
     raise UnknownNameError(kind, str(reference), list_names(directory))
 
 
 def validate(model_cls: type[M], mapping: Mapping[str, object], where: str) -> M:
-    """Return `mapping` as a `model_cls`, or raise one `InputError` that names every problem."""
+    """Return `mapping` as a `model_cls`, or raise one `InputError` that names its problems."""
     try:
-        return model_cls.model_validate(dict(mapping))
+        valid = model_cls.model_validate(dict(mapping))
     except ValidationError as error:
-        problems = _problems(model_cls, mapping, error)
-        raise InputError("; ".join(problems), where=where) from None
-
-
-def _problems(model_cls: type[BaseModel], mapping: object, error: ValidationError) -> list[str]:
-    suggested: set[str] = set()
-    unknown: list[str] = []
-    others: list[tuple[str, str]] = []
-    for detail in error.errors(include_url=False):
-        key = _dotted(detail["loc"], mapping)
-        if detail["type"] != "extra_forbidden":
-            others.append((key, _sentence(key, detail)))
-            continue
-        near = _nearest(str(detail["loc"][-1]), _known_keys(model_cls, detail["loc"][:-1]))
-        hint = f"; did you mean `{near}`?" if near else ""
-        unknown.append(f"`{key}` is not a key here{hint}")
-        if near:
-            suggested.add(f"{key.rpartition('.')[0]}.{near}".lstrip("."))
-    # A misspelt key that is required would else be reported twice, as unknown and as missing.
-    rest = [text for key, text in others if not (key in suggested and text.endswith("is missing"))]
-    return list(dict.fromkeys(unknown + rest))
-
-
-def _sentence(key: str, detail: Mapping[str, Any]) -> str:
-    named = f"`{key}` " if key else ""
-    context: Mapping[str, Any] = detail.get("ctx") or MappingProxyType({})
-    if detail["type"] == "missing":
-        return f"{named}is missing"
-    if detail["type"] == "union_tag_not_found":
-        return f"{named}needs the key {str(context['discriminator']).replace(chr(39), '`')}"
-    if detail["type"] == "union_tag_invalid":
-        return f"{named}should be one of {context['expected_tags']}, found {context['tag']!r}"
-    message = str(detail["msg"]).removeprefix("Value error, ")
-    message = message.replace("Input should", "should", 1).partition(", unable to parse")[0]
-    if detail["type"] in {"model_type", "model_attributes_type", "dict_type"}:
-        message = "should hold keys with values"
-    if detail["type"] == "value_error":
-        return f"{named}{message}"
-    return f"{named}{message}, found {_short(detail['input'])}"
-
-
-_REPR: Final = reprlib.Repr()
-"""A few kilobytes at most: lists of lists by anchors may stand for more than memory holds."""
-_REPR.maxlevel = 4
-_REPR.maxlist = _REPR.maxdict = 6
-_REPR.maxstring = _REPR.maxlong = _REPR.maxother = 10_000
-
-
-def _short(value: object, limit: int = 60) -> str:
-    text = _REPR.repr(value)
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
-
-
-def _dotted(location: Sequence[int | str], mapping: Any) -> str:  # noqa: ANN401
-    """Return the user's own key, without the tags of unions that pydantic mixes into its path."""
-    parts: list[str] = []
-    node = mapping
-    for position, part in enumerate(location):
-        last = position == len(location) - 1
-        if _holds(node, part):
-            node = node[part]
-        elif not (last and isinstance(node, Mapping)):
-            continue
-        parts.append(str(part))
-    return ".".join(parts)
-
-
-def _holds(node: Any, part: int | str) -> bool:  # noqa: ANN401  # a parsed document
-    if isinstance(node, Mapping):
-        return part in node
-    return isinstance(node, list | tuple) and isinstance(part, int) and part < len(node)
-
-
-def _known_keys(model_cls: type[BaseModel], location: Sequence[int | str]) -> list[str]:
-    """Return the keys that are legal at a place, by walking the annotations of the models."""
-    here: list[type[BaseModel]] = [model_cls]
-    for part in location:
-        inner = [m for c in here for m in _models(_annotation(c, part)) if isinstance(part, str)]
-        tagged = [c for c in here if part == c.__name__ or part in _tags(c)]
-        here = inner or tagged or here
-    return [field.alias or name for c in here for name, field in c.model_fields.items()]
-
-
-def _annotation(model_cls: type[BaseModel], key: int | str) -> object:
-    for name, field in model_cls.model_fields.items():
-        if key in (name, field.alias):
-            return field.annotation
-    return None
-
-
-@cache
-def _tags(model_cls: type[BaseModel]) -> frozenset[object]:
-    """Return the values of the model's `Literal` fields: one of them is the tag of its union."""
-    fields = model_cls.model_fields.values()
-    return frozenset(value for field in fields for value in get_args(field.annotation))
-
-
-def _models(annotation: object) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for argument in get_args(annotation):
-        yield from _models(argument)
-
-
-def _nearest(key: str, known: Sequence[str]) -> str | None:
-    matches = get_close_matches(key, known, n=1, cutoff=0.6)
-    return matches[0] if matches else None
+        problems = problems_of(model_cls, mapping, error)
+        raise InputError(in_short(problems), where=where) from None
+    odd = read_as_numbers(valid, mapping)
+    if odd:
+        raise InputError(in_short(odd), where=where)
+    return valid
 
 
 def parse_scalar(text: str) -> object:

@@ -147,9 +147,9 @@ def test_a_name_of_the_catalog_comes_before_a_path(tmp_path: Path) -> None:
 
 def test_anchors_that_stand_for_billions_of_items_are_refused_at_once(tmp_path: Path) -> None:
     names = "abcdefghijklmnop"
-    lines = ["a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]"]
+    lines = ["odd:", "  a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]"]
     lines += [
-        f"{name}: &{name} [{', '.join([f'*{inner}'] * 9)}]" for inner, name in pairwise(names)
+        f"  {name}: &{name} [{', '.join([f'*{inner}'] * 9)}]" for inner, name in pairwise(names)
     ]
     path = tmp_path / "plan.yaml"
     path.write_text("\n".join([*lines, "tensor_parallel: *p"]), "utf-8")

@@ -5,7 +5,7 @@ from app.cli.exits import ANSWER
 from app.cli.output import emit_json, waiting
 from app.cli.page import Page
 from sim.errors import InputError
-from sim.report.answer import bound_label, strategy_label
+from sim.report.answer import bound_label
 from sim.report.passes import (
     Explanation,
     explain,
@@ -83,7 +83,7 @@ def _answer(explanation: Explanation) -> str:
 
 
 def _ridge(explanation: Explanation) -> str:
-    label = strategy_label(explanation.scenario.decoding)
+    label = explanation.scenario.decoding.label
     ridge = explanation.ridge_tokens_per_pass
     if ridge is None:
         return f"{label}; memory-bound at any batch with this context"

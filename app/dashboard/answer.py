@@ -1,34 +1,15 @@
-"""The answer in words: one sentence with the number that matters, then one plain line."""
+"""What stands below the headline: one plain line with what binds, and the origin of the times."""
 
-from typing import Final
-
-from app.dashboard.offers import gpu_label
 from sim.metrics.intervals import Interval
 from sim.report.answer import bound_label
-from sim.report.words import NOTHING, count, number, percent, span, usd
+from sim.report.words import number, percent, ratio, span
 from sim.run import Outcome
-from sim.scenario import Scenario
-from sim.workload import ClosedLoop
-
-_TARGETS: Final = {1: "the target", 2: "both targets"}
-
-
-def headline(outcome: Outcome) -> str:
-    """Return the answer in one sentence."""
-    asked = load_label(outcome.scenario)
-    gpus = gpus_label(outcome.scenario)
-    if outcome.metrics.status == "overloaded":
-        return f"Overloaded: {gpus} cannot sustain {asked}"
-    verb = "serves" if outcome.scenario.deployment.gpus == 1 else "serve"
-    cost = "" if outcome.cost is None else f" for {usd(outcome.cost.usd_per_month)} a month"
-    attained = _attained(outcome)
-    return f"{gpus} {verb} {asked}{cost}" + (f"; {attained}" if attained else "")
 
 
 def line(outcome: Outcome, comparison: str = ".") -> str:
     """Return what binds the speed, and how fast a user reads, in one plain line of Markdown."""
     if outcome.metrics.status == "overloaded":
-        return _sustained(outcome)
+        return "The queue grows for as long as the traffic lasts, so no latency can be given."
     parts = []
     usage, rates = outcome.usage, outcome.metrics.throughput
     if usage is not None:
@@ -52,13 +33,13 @@ def compared(outcome: Outcome, baseline: Outcome | None) -> str:
     mine, its = outcome.metrics.throughput, baseline.metrics.throughput
     if not mine.user_tokens_per_s or not its.user_tokens_per_s:
         return "."
-    ratio = f"{mine.user_tokens_per_s / its.user_tokens_per_s:.2g}×"
+    times = ratio(mine.user_tokens_per_s / its.user_tokens_per_s)
     low_high = ""
     if mine.interval_user_tokens_per_s and its.interval_user_tokens_per_s:
         low = mine.interval_user_tokens_per_s[0] / its.interval_user_tokens_per_s[1]
         high = mine.interval_user_tokens_per_s[1] / its.interval_user_tokens_per_s[0]
-        low_high = f" ({low:.2f} – {high:.2f}×)"
-    return f", **{ratio}** autoregressive decoding{low_high}."
+        low_high = f" ({span((low, high), lambda value: ratio(value, 2))})"
+    return f", **{times}** autoregressive decoding{low_high}."
 
 
 def origin(outcome: Outcome) -> str:
@@ -70,36 +51,5 @@ def origin(outcome: Outcome) -> str:
     return words if decoding.origin == "measured" else f"{words}; decoding {decoding.origin}"
 
 
-def gpus_label(scenario: Scenario) -> str:
-    """Return the hardware in words."""
-    return f"{scenario.deployment.gpus} × {gpu_label(scenario.hardware)}"
-
-
-def load_label(scenario: Scenario) -> str:
-    """Return what is asked of the deployment in words."""
-    arrivals = scenario.workload.arrivals
-    if isinstance(arrivals, ClosedLoop):
-        return f"{count(arrivals.users)} users at once"
-    rate = scenario.workload.offered_requests_per_s
-    return "this trace" if rate is None else f"{rate:.3g} requests/s"
-
-
 def _aside(interval: Interval | None) -> str:
     return "" if interval is None else f" ({span(interval, number)})"
-
-
-def _attained(outcome: Outcome) -> str | None:
-    slo, result = outcome.scenario.slo, outcome.metrics.slo
-    targets = len(slo.per_request_s())
-    if not targets or result.attainment is None:
-        return None
-    which = _TARGETS.get(targets, f"all {targets} targets")
-    only = "" if result.attainment >= slo.attainment else "only "
-    return f"{only}{percent(result.attainment)} of requests are inside {which}"
-
-
-def _sustained(outcome: Outcome) -> str:
-    rate = outcome.metrics.sustainable_requests_per_s
-    known = NOTHING if rate is None else f"about **{number(rate, 2)} requests/s**"
-    grows = "The queue grows for as long as the traffic lasts, so no latency can be given."
-    return f"The deployment sustains {known} of this traffic. {grows}"

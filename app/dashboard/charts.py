@@ -6,6 +6,7 @@ from typing import Final
 
 import streamlit as st
 
+from app.dashboard.markdown import escape
 from app.dashboard.state import key
 from app.dashboard.typical_pass import TypicalPass, typical_pass
 from sim.report.figures import (
@@ -142,7 +143,7 @@ def _draw_origins(outcome: Outcome) -> None:
 
 def _draw_points(title: str, points: Iterable[str]) -> None:
     lines = "".join(f"- {point}\n" for point in points)
-    st.markdown(f"##### {title}\n\n{lines}".replace("$", r"\$"))
+    st.markdown(escape(f"##### {title}\n\n{lines}"))
 
 
 def _strategy(outcome: Outcome) -> str:

@@ -17,6 +17,7 @@ from app.dashboard.choices import (
 )
 from app.dashboard.state import key
 from app.dashboard.widgets import number, select, slider
+from sim.report.words import gpu_full_label
 from sim.scenario import Scenario
 from sim.workload import list_workloads, load_workload_preset
 
@@ -126,7 +127,7 @@ def _block_diffusion(default: Choices) -> dict[str, Any]:
 
 def _on(default: Choices, model: str, base: Scenario) -> dict[str, Any]:
     st.markdown("#### On")
-    gpu = select("gpu", "GPU", offers.gpus(default.gpu), default, label_of=offers.gpu_label)
+    gpu = select("gpu", "GPU", offers.gpus(default.gpu), default, label_of=gpu_full_label)
     first, second = st.columns(_PAIR)
     with first:
         offered = offers.weights(default.weights)

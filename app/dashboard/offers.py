@@ -61,15 +61,6 @@ def gpus(own: str) -> tuple[str, ...]:
     return _with(list_gpus(), own)
 
 
-def gpu_label(name: str) -> str:
-    """Return the name of a GPU as its vendor writes it, near enough.
-
-    >>> gpu_label("a100_sxm_80gb")
-    'A100 SXM 80GB'
-    """
-    return name.upper().replace("_", " ")
-
-
 def tensor_parallel(own: int) -> tuple[int, ...]:
     """Return the widths of a replica, GPUs."""
     return tuple(sorted({*_WIDTHS, own}))

@@ -28,9 +28,10 @@ def preview(scenario: Scenario) -> Outcome:
     """Return the outcome of a short run; its figures are right, their intervals wide."""
     short = of_length(scenario, PREVIEW_REQUESTS)
     outcome = _preview(key_of(short), short)
-    if not judge(outcome.simulation).filling_up:
+    load = judge(outcome.simulation)
+    if not (load.filling_up or load.too_short or (load.overloaded and load.saturated is None)):
         return outcome
-    # So near to overload that the short run cannot tell: its numbers belong to no steady state.
+    # So near to overload that the short run cannot tell, or too short to say what is sustained.
     longer = of_length(scenario, 4 * PREVIEW_REQUESTS)
     return _preview(key_of(longer), longer)
 

@@ -13,7 +13,7 @@ from typing import Final
 import streamlit as st
 
 from app.dashboard.choices import Choices, choices_of
-from app.dashboard.offers import gpu_label
+from sim.report.words import gpu_full_label
 from sim.scenario import Scenario, list_scenarios, load_scenario
 
 START: Final = "chat-70b-h100"
@@ -111,7 +111,7 @@ def full_run_wanted(scenario_key: str) -> bool:
 def _says(text: str, value: object) -> bool:
     """Tell whether a part of a link means the value of a widget, as it is or as its label."""
     if isinstance(value, str):
-        return text in {value, gpu_label(value)}
+        return text in {value, gpu_full_label(value)}
     try:
         return float(text) == value
     except ValueError:

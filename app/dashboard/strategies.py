@@ -100,14 +100,14 @@ def _values(strategy: AnyStrategy) -> dict[str, int]:
             "block_tokens": strategy.block_tokens,
             "denoise_passes": strategy.denoise_passes,
         }
-    return next(_chains(strategy), {}) if isinstance(strategy, Speculative) else {}
+    return next(_chains(strategy), {})
 
 
-def _chains(strategy: Speculative) -> Iterator[dict[str, int]]:
+def _chains(strategy: AnyStrategy) -> Iterator[dict[str, int]]:
     """Yield the knobs that give exactly these figures, if there are any."""
-    given = strategy.conditional_acceptance
-    if given is None:
+    if not isinstance(strategy, Speculative) or strategy.conditional_acceptance is None:
         return
+    given = strategy.conditional_acceptance
     percents = [round(100 * share) for share in given]
     fall = percents[0] - percents[1] if len(percents) > 1 else 0
     values = {

@@ -6,6 +6,7 @@ from typing import Final
 import streamlit as st
 
 from app.dashboard.choices import OWN_SOURCE
+from app.dashboard.markdown import escape
 from sim.provenance import weakest
 from sim.report.words import Formatter, count, percent, span, time_ms, token_ms, usd
 from sim.run import Outcome
@@ -60,12 +61,12 @@ def draw(row: tuple[Tile, ...]) -> None:
         for tile in row:
             st.metric(
                 tile.label,
-                None if tile.value is None else _escape(tile.value),
-                _escape(tile.chip),
+                None if tile.value is None else escape(tile.value),
+                escape(tile.chip),
                 delta_color="off",
                 delta_arrow="off",
                 delta_description=tile.origin or None,
-                help=_escape(tile.help),
+                help=escape(tile.help),
                 border=True,
             )
 
@@ -121,12 +122,12 @@ def _per_gpu(outcome: Outcome) -> Tile:
 def _per_million(outcome: Outcome, no_price: str | None) -> Tile:
     label, cost = "$ per 1M output", outcome.cost
     if cost is None:
-        return Tile(_escape(label), None, "no price", "", _because(_PER_MILLION, no_price))
+        return Tile(escape(label), None, "no price", "", _because(_PER_MILLION, no_price))
     interval = cost.interval_usd_per_million_output_tokens_all_in
     chip = "no interval" if interval is None else span(interval, usd)
     value = cost.usd_per_million_output_tokens_all_in
     origin, help_ = weakest(outcome.provenance), f"{_PER_MILLION} {_in_the_window(outcome)}"
-    return Tile(_escape(label), None if value is None else usd(value), chip, origin, help_)
+    return Tile(escape(label), None if value is None else usd(value), chip, origin, help_)
 
 
 def _per_month(outcome: Outcome, no_price: str | None) -> Tile:
@@ -162,8 +163,3 @@ def _met(words: str) -> str:
 
 def _missed(words: str) -> str:
     return f":red[:material/error: {words}]"
-
-
-def _escape(text: str) -> str:
-    """Keep dollars out of the hands of KaTeX."""
-    return text.replace("$", r"\$")

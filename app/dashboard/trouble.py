@@ -9,10 +9,11 @@ import streamlit as st
 
 from app.dashboard import offers, state
 from app.dashboard.choices import Choices, is_closed_loop, scenario_of
+from app.dashboard.markdown import escape
 from sim.errors import DoesNotFitError, SimError
 from sim.model import load_model
 from sim.report.answer import stored_label
-from sim.report.words import number
+from sim.report.words import deployment_label, gigabytes, gpu_full_label, number
 from sim.run import Outcome
 from sim.scenario import Scenario, resolve
 from sim.units import GB
@@ -34,13 +35,13 @@ def does_not_fit(
 ) -> None:
     """Say what does not fit and by how much, and offer what does."""
     deployment, name = scenario.deployment, load_model(scenario.model).name
-    replica = f"{deployment.gpus_per_replica} × {offers.gpu_label(scenario.hardware)}"
+    replica = deployment_label(scenario.hardware, 1, deployment.gpus_per_replica)
     stored = stored_label(deployment.weights)
     st.markdown(f"### {name} {stored} does not fit on {replica}")
     over = (error.need_bytes - error.have_bytes) / GB
     st.error(
-        f"Weights, engine reserve and one block of KV cache need {error.need_bytes / GB:.1f} GB on"
-        f" each GPU, {number(over)} GB more than the {error.have_bytes / GB:.1f} GB it offers.",
+        f"Weights, engine reserve and one block of KV cache need {gigabytes(error.need_bytes)} on"
+        f" each GPU, {number(over)} GB more than the {gigabytes(error.have_bytes)} it offers.",
         icon=":material/memory:",
     )
     _draw(tuple(repairs_of_fit(choices, base)))
@@ -50,7 +51,7 @@ def refused(error: SimError) -> None:
     """Say in one sentence what is wrong with the choices."""
     st.markdown("### These choices do not go together")
     text = str(error).removeprefix("Explore: ")
-    st.error(f"{text[:1].upper()}{text[1:]}.".replace("$", r"\$"), icon=":material/error:")
+    st.error(escape(f"{text[:1].upper()}{text[1:]}."), icon=":material/error:")
 
 
 def overloaded(outcome: Outcome, choices: Choices) -> None:
@@ -69,7 +70,7 @@ def repairs_of_fit(choices: Choices, base: Scenario) -> Iterator[Repair]:
         Repair(f"Store weights in {weights}", {"weights": weights}) for weights in ("fp8", "int4")
     ]
     larger = [
-        Repair(f"Use {offers.gpu_label(gpu)}", {"gpu": gpu}) for gpu in offers.gpus(choices.gpu)
+        Repair(f"Use {gpu_full_label(gpu)}", {"gpu": gpu}) for gpu in offers.gpus(choices.gpu)
     ]
     for kind in (wider, lighter, larger):
         found = next((repair for repair in kind if _fits(repair, choices, base)), None)

@@ -2,11 +2,9 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from sim.cost import PassLoad, even_load
 from sim.cost.operation import Operation
-from sim.records import FloatArray
+from sim.report.decode_mean import decode_mean
 from sim.run import Outcome
 
 
@@ -28,30 +26,22 @@ def typical_pass(outcome: Outcome) -> TypicalPass | None:
 
     Loads are averaged over passes, and rounded where a count must be whole.
     """
-    leaps, cost = outcome.simulation.leaps, outcome.serving.cost
-    decode = (leaps.prefill_s == 0) & (leaps.sequences > 0)
-    passes = leaps.passes[decode].astype(np.float64)
-    count = float(passes.sum())
-    if count == 0:
+    mean, cost = decode_mean(outcome.simulation.leaps), outcome.serving.cost
+    if mean is None:
         return None
-
-    def per_pass(sums: FloatArray) -> float:
-        return float(sums[decode].sum()) / count
-
-    sequences = max(1, round(float(leaps.sequences[decode] @ passes) / count))
-    positions, context = per_pass(leaps.positions), per_pass(leaps.context_tokens)
+    sequences, context = max(1, round(mean.sequences)), mean.context_tokens
     load = PassLoad(
         sequences=sequences,
-        positions=max(1, round(positions)),
-        logit_positions=per_pass(leaps.logit_positions),
+        positions=max(1, round(mean.positions)),
+        logit_positions=mean.logit_positions,
         context_tokens=context,
-        pairs=per_pass(leaps.pairs),
-        capped=tuple((per_pass(read), per_pass(pairs)) for read, pairs in leaps.capped),
+        pairs=mean.pairs,
+        capped=mean.capped,
     )
     one_a_pass = even_load(cost, sequences, context / sequences)
     return TypicalPass(
         operations=cost.operations(load),
         baseline=cost.operations(one_a_pass),
-        draft_s=per_pass(leaps.draft_s),
-        positions=positions,
+        draft_s=mean.draft_s,
+        positions=mean.positions,
     )

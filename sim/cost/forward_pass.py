@@ -1,5 +1,6 @@
 """The time of one pass of the served model over one batch."""
 
+from collections import defaultdict
 from typing import NamedTuple
 
 from sim.cost.attention import NO_LIMIT, Rates, decode_rates, prefill_rates
@@ -78,14 +79,12 @@ class ForwardPass:
     @property
     def compute_precision(self) -> Precision:
         """Format in which most weights are multiplied."""
-        weights: dict[Precision, float] = {}
+        weights: defaultdict[Precision, float] = defaultdict(float)
         for gemm, count in self.layers.gemms:
-            known = weights.get(gemm.format.computed, 0.0)
-            weights[gemm.format.computed] = known + count * gemm.weight_elements
+            weights[gemm.format.computed] += count * gemm.weight_elements
         for mlp, count in self.layers.experts:
-            computed = self.layers.expert_format.computed
             one = mlp.expert_elements(self.model.hidden_size)
-            weights[computed] = weights.get(computed, 0.0) + count * mlp.experts * one
+            weights[self.layers.expert_format.computed] += count * mlp.experts * one
         return max(weights, key=lambda precision: weights[precision])
 
     @property
@@ -161,9 +160,8 @@ class ForwardPass:
         if prefill_tokens:
             for index, rates in self._prefill:
                 if index < 0:
-                    total += rates.seconds(
-                        prefill_context_tokens * prefill, prefill_pairs * prefill
-                    )
+                    read, made = prefill_context_tokens * prefill, prefill_pairs * prefill
+                    total += rates.seconds(read, made)
                 else:
                     read, made = prefill_capped[index]
                     total += rates.seconds(read * prefill, made * prefill)

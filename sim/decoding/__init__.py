@@ -2,7 +2,7 @@
 
 No clock, no GPU, no batch.
 
-To add one: a new file beside these with a frozen class, and its name in `AnyStrategy`.
+To add one: a new file beside these with a class, and its name in `AnyStrategy` (docs/recipes.md).
 """
 
 from typing import Annotated
@@ -10,6 +10,7 @@ from typing import Annotated
 from pydantic import Field
 
 from sim.decoding.autoregressive import Autoregressive
+from sim.decoding.base import BaseStrategy
 from sim.decoding.block_diffusion import BlockDiffusion
 from sim.decoding.plan import DraftWork, Phase, Plan, Strategy, typical_phase
 from sim.decoding.speculative import RelativeDraft, Speculative
@@ -19,6 +20,7 @@ AnyStrategy = Annotated[Autoregressive | Speculative | BlockDiffusion, Field(dis
 __all__ = [
     "AnyStrategy",
     "Autoregressive",
+    "BaseStrategy",
     "BlockDiffusion",
     "DraftWork",
     "Phase",

@@ -3,31 +3,31 @@
 from typing import Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
-from sim.decoding.plan import DraftWork, Phase, Plan
+from sim.decoding.base import BaseStrategy
+from sim.decoding.plan import Phase, Plan
 from sim.records import IntArray
 
 
-class Autoregressive(BaseModel):
+class Autoregressive(BaseStrategy):
     """The prefill yields the first token, every later pass one more."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     name: Literal["autoregressive"] = "autoregressive"
-    model: str | None = None
-    """Serve this model for this strategy instead of the scenario's."""
-    what_if: bool = False
-
-    @property
-    def draft_work(self) -> DraftWork | None:
-        """No drafter."""
-        return None
 
     @property
     def lossless(self) -> bool:
-        """Output distribution as the served model's own."""
+        """By definition."""
         return True
+
+    @property
+    def assumed(self) -> bool:
+        """Nothing is."""
+        return False
+
+    @property
+    def basis(self) -> str:
+        """How long an answer is decides."""
+        return "one token a pass, by definition"
 
     def draw_passes(self, output_tokens: IntArray, rng: np.random.Generator) -> IntArray:  # noqa: ARG002
         """Nothing is random: one pass a token after the first."""

@@ -4,39 +4,39 @@ from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Ge, Le
-from pydantic import BaseModel, ConfigDict
 
-from sim.decoding.plan import DraftWork, Phase, Plan
+from sim.decoding.base import BaseStrategy
+from sim.decoding.plan import Phase, Plan
 from sim.records import IntArray
 
 
-class BlockDiffusion(BaseModel):
+class BlockDiffusion(BaseStrategy):
     """Denoise a block in `denoise_passes` passes, then commit it to the KV cache in one more.
 
     The prompt is prefilled once and yields no token; the user sees a block when it is
     committed. A short answer still pays for a whole block. Denoise passes need the logits of
-    the block, the commit pass
-    needs none.
+    the block, the commit pass needs none.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     name: Literal["block_diffusion"] = "block_diffusion"
-    model: str | None = None
-    what_if: bool = False
-    """Allow a model that was not trained for this strategy; the result is labelled assumed."""
     block_tokens: Annotated[int, Ge(1), Le(1024)]
     denoise_passes: Annotated[int, Ge(1), Le(1024)]
 
     @property
-    def draft_work(self) -> DraftWork | None:
-        """No drafter."""
-        return None
+    def basis(self) -> str:
+        """Denoise passes are given, and what they do to answers is not known."""
+        what = "what-if: the model was not trained for it" if self.what_if else "given"
+        return f"denoise passes per block: {what}; quality unknown"
 
     @property
-    def lossless(self) -> bool:
-        """Another model, another output."""
-        return False
+    def knobs(self) -> str:
+        """Blocks and passes."""
+        return f"blocks of {self.block_tokens}, {self.denoise_passes} denoise passes"
+
+    @property
+    def short_knobs(self) -> str:
+        """`32 in 8`: so many tokens in so many passes."""
+        return f"{self.block_tokens} in {self.denoise_passes}"
 
     @property
     def passes_per_block(self) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 from annotated_types import Ge, Gt, Le, MinLen
 from pydantic import BaseModel, ConfigDict, model_validator
 
+from sim.decoding.base import BaseStrategy
 from sim.decoding.plan import DraftWork, Phase, Plan
 from sim.records import IntArray
 
@@ -25,20 +26,15 @@ class RelativeDraft(BaseModel):
     """
 
 
-class Speculative(BaseModel):
+class Speculative(BaseStrategy):
     """Draft tokens one after the other, verify all in one pass, keep the accepted prefix.
 
     Verification is exact, so the output is that of the served model. Acceptance is given per
     position and has no default: either `conditional_acceptance` (a_j, given that all before
-    were accepted; may
-    rise) or `survival` (the product of a_1..a_j; never rises).
+    were accepted; may rise) or `survival` (the product of a_1..a_j; never rises).
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     name: Literal["speculative"] = "speculative"
-    model: str | None = None
-    what_if: bool = False
     drafter: str = "chain"
     """Label of the drafter in reports."""
     draft_tokens: Annotated[int, Ge(1), Le(64)]
@@ -72,6 +68,27 @@ class Speculative(BaseModel):
     def lossless(self) -> bool:
         """Verification is exact."""
         return True
+
+    @property
+    def basis(self) -> str:
+        """Acceptance is given, with its source if there is one."""
+        return f"acceptance: {self.source or 'given in the scenario, no source'}"
+
+    @property
+    def not_modelled(self) -> tuple[str, ...]:
+        """Every request accepts alike."""
+        return ("acceptance that differs between requests or drifts",)
+
+    @property
+    def knobs(self) -> str:
+        """Drafter and length of the chain."""
+        tokens = "token" if self.draft_tokens == 1 else "tokens"
+        return f"{self.drafter}, {self.draft_tokens} draft {tokens}"
+
+    @property
+    def short_knobs(self) -> str:
+        """The drafter."""
+        return self.drafter
 
     def survival_by_position(self) -> tuple[float, ...]:
         """Probability that the first j drafted tokens are all accepted, j = 1..draft_tokens."""

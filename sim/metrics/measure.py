@@ -11,9 +11,10 @@ from sim.metrics.pipeline import Pipeline
 from sim.metrics.quantities import BoolArray, finished, rows
 from sim.metrics.rates import throughput
 from sim.metrics.result import Metrics, RequestCounts, Stage, Utilisation
+from sim.metrics.settling import memory
 from sim.metrics.slo import Slo
 from sim.metrics.summary import Summary, summarise, summarise_pooled, withheld
-from sim.metrics.targets import judge_targets
+from sim.metrics.targets import inside_targets, judge_targets
 from sim.metrics.warmup import warmup_requests
 from sim.metrics.window import Window, littles_law, measurement_window, share_inside
 from sim.records import FloatArray, RequestRecords, Simulation, Status
@@ -36,13 +37,14 @@ def measure(
     deployment is saturated, so that they are what it can do and not how it fills up.
     `intervals` False leaves all intervals out, and the time that they take: for sweeps.
     """
-    load = judge(simulation)
-    overloaded, records = load.overloaded, simulation.records
+    load, records = judge(simulation), simulation.records
+    overloaded, too_short = load.overloaded, load.too_short
     warmup = 0 if overloaded else _warmup(simulation, pipeline)
     counted = rows(records, slice(warmup, simulation.measured))
     counts, done = _counts(records, counted), finished(counted)
-    arriving = measurement_window(counted, steady_state=simulation.steady_state)
+    arriving = _arriving(simulation, counted)
     window = load.saturated if overloaded else arriving
+    slow = None if overloaded else memory(simulation, arriving)
     columns = _columns(counted, pipeline)
     bootstrap = seed if intervals else None
     latency = _latency(simulation, done, columns, bootstrap, withhold=overloaded)
@@ -51,15 +53,15 @@ def measure(
         pipeline=pipeline, gpus=gpus, seed=bootstrap, withhold_speed=overloaded,
     )  # fmt: skip
     return Metrics(
-        status="overloaded" if overloaded else "ok",
+        status="overloaded" if overloaded else "ok", too_short=too_short,
         sustainable_requests_per_s=rates.requests_per_s if overloaded else None,
         requests=counts,
         latency=latency,
         throughput=rates,
         slo=judge_targets(
             *(counted, columns, latency, slo),
-            offered_requests_per_s=rates.offered_requests_per_s, overloaded=overloaded,
-            intervals=intervals,
+            goodput_requests_per_s=_goodput(records, window, pipeline, slo), memory=slow,
+            open_question=too_short, overloaded=overloaded, intervals=intervals,
         ),
         utilisation=utilisation(simulation, window),
         littles_law=littles_law(simulation, None if overloaded else arriving),
@@ -67,16 +69,28 @@ def measure(
         window=window,
         warmup_requests=warmup,
         interval_basis=_interval_basis(simulation, overloaded=overloaded, asked=intervals),
-        notes=notes(simulation, load, counts, rows(counted, done), warmup),
+        notes=notes(simulation, load, counts, rows(counted, done), warmup=warmup, slow=slow),
     )  # fmt: skip
 
 
 def _warmup(simulation: Simulation, pipeline: Pipeline) -> int:
     """Return how many requests are cut: of synthetic arrivals, those before the steady state."""
-    if not simulation.steady_state:
-        return 0
+    if not simulation.steady_state or simulation.closed_loop:
+        return 0  # whoever measures a closed loop in its steady state has cut off its beginning
     measured = rows(simulation.records, slice(0, simulation.measured))
     return warmup_requests(quantities.ttlt_s(measured, pipeline))
+
+
+def _arriving(simulation: Simulation, counted: RequestRecords) -> Window | None:
+    """Return the window of the counted arrivals.
+
+    That of a closed loop in its steady state ends as the next request is sent: from one request of
+    a user to another one there are as many answers as there are requests, and no more.
+    """
+    steady = simulation.steady_state
+    if steady and simulation.closed_loop:
+        counted = rows(simulation.records, slice(0, simulation.measured + 1))
+    return measurement_window(counted, steady_state=steady)
 
 
 def _columns(counted: RequestRecords, pipeline: Pipeline) -> dict[str, FloatArray]:
@@ -88,6 +102,17 @@ def _columns(counted: RequestRecords, pipeline: Pipeline) -> dict[str, FloatArra
         "max_gap": quantities.max_gap_s(counted),
         "ttlt": quantities.ttlt_s(counted, pipeline),
     }
+
+
+def _goodput(
+    records: RequestRecords, window: Window | None, pipeline: Pipeline, slo: Slo
+) -> float | None:
+    """Return how many of those that finish in the window per second met every target."""
+    if window is None:
+        return None
+    done = rows(records, window.completions(records))
+    good = inside_targets(finished(done), _columns(done, pipeline), slo)
+    return int(good.sum()) / window.length_s
 
 
 def _latency(

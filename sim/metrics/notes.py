@@ -9,6 +9,7 @@ from sim.metrics.intervals import batches_behind
 from sim.metrics.overload import Load
 from sim.metrics.quantities import engine_ttft_s
 from sim.metrics.result import RequestCounts
+from sim.metrics.settling import Memory
 from sim.metrics.slo import PERCENTILES
 from sim.metrics.summary import needed
 from sim.records import RequestRecords, Simulation
@@ -16,6 +17,8 @@ from sim.records import RequestRecords, Simulation
 FEWEST_BATCHES_BEHIND_P99: Final = 4
 """M/M/1 at 80 % and 5,000 requests (where a 90 % interval of p99 holds the truth half the time) is
 below it nine times in ten, at 50 % and 20,000 requests (where it holds) never."""
+ROUGH_TURNS: Final = 3
+"""Turns of a saturated deployment below which no more than one of them is measured."""
 DOMINATED: Final = 0.5
 """Share of the slowest hundredth from which on the opening of a closed loop makes the p99."""
 
@@ -25,7 +28,9 @@ def notes(
     load: Load,
     counts: RequestCounts,
     answered: RequestRecords,
+    *,
     warmup: int,
+    slow: Memory | None,
 ) -> tuple[str, ...]:
     """Return the sentences; `answered` are the counted requests that finished."""
     if load.overloaded:
@@ -35,6 +40,7 @@ def notes(
         slowest = _opening(simulation, answered) or _few_bursts(answered)
     return (
         *_unsettled(load, counts, warmup, simulation.measured),
+        *(() if slow is None else (_slow(slow),)),
         *([] if slowest is None else [slowest]),
         *_too_few(counts),
     )
@@ -55,21 +61,36 @@ def _overloaded(load: Load) -> Iterator[str]:
         f" {window.start_s:.0f} s to {window.end_s:.0f} s of the run, the second half of the time"
         " in which requests waited"
     )
-    if not load.turned_over:
+    if load.turns < ROUGH_TURNS:
         yield (
-            "fewer requests finished in that time than are served at once: throughput and costs"
-            " are rough; take more requests"
+            "in that time the deployment served only about as many requests as it holds at once:"
+            " throughput and costs are rough; take more requests"
         )
 
 
 def _unsettled(load: Load, counts: RequestCounts, warmup: int, measured: int) -> Iterator[str]:
     """Say where a run was too short to settle or to finish."""
-    if load.filling_up:
+    if load.too_short:
+        yield (
+            "too short to tell whether the deployment keeps up: at the last arrival it was still"
+            " filling up; take more requests"
+        )
+    elif load.filling_up:
         yield "the deployment was still filling up at the last arrival: take more requests"
     if counts.unfinished:
         yield f"{counts.unfinished} requests never finished: latencies are at least these"
     if warmup and warmup >= measured // 2 - 5:
         yield "the warm-up took half of the run: it may not have settled; take more requests"
+
+
+def _slow(slow: Memory) -> str:
+    """Say that the load drifted over the run, as it does near capacity."""
+    return (
+        "the number of requests inside changed slowly for a run of this length, as it does near"
+        f" capacity: the run is worth about {slow.stretches:.0f} independent stretches, and a"
+        " longer one may look different; the interval of the share inside the targets"
+        " allows for it, others do not"
+    )
 
 
 def _opening(simulation: Simulation, answered: RequestRecords) -> str | None:

@@ -17,6 +17,8 @@ LEAST_STRETCHES: Final = 4
 ARRIVALS_PER_STRETCH: Final = 10
 KEEPING_UP: Final = 0.98
 """Completions per arrival below which a deployment does not keep up."""
+LEAST_LEAVING: Final = 0.5
+"""Completions per arrival below which a short run does not tell whether a deployment keeps up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +28,12 @@ class Load:
     overloaded: bool
     saturated: Window | None = None
     """Of an overloaded run: when every replica was as busy as it can be; `None` if too short."""
-    turned_over: bool = False
-    """As many requests left the saturated deployment as it holds at once, or more."""
+    turns: int = 0
+    """How often the saturated deployment served as many requests as it holds at once."""
     filling_up: bool = False
     """No queue grows, but the number inside still does: the run ended before it settled."""
+    too_short: bool = False
+    """Nothing says that it keeps up with steady traffic, and nothing that it does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,21 +77,24 @@ def judge(simulation: Simulation) -> Load:
     """
     records = simulation.records
     arrivals = records.arrival_s[: simulation.measured]
+    open_loop = simulation.steady_state and not simulation.closed_loop
+    too_short = open_loop and keeping_up_is_open(records, arrivals)
     if simulation.closed_loop or len(arrivals) < LEAST_STRETCHES * ARRIVALS_PER_STRETCH:
-        return Load(overloaded=False)
+        return Load(overloaded=False, too_short=too_short)
     queue = _flow(records, records.admitted_s)
     middle = len(arrivals) // 2
     overloaded = _grows(queue, arrivals[middle:]) or (
         _grows(queue, arrivals) and _growth(queue, arrivals[middle:]).sum() > 0
     )
     if overloaded:
-        window = saturated_window(records, float(arrivals[-1]))
-        turned_over = window is not None and _turned_over(records, window)
-        return Load(overloaded=True, saturated=window, turned_over=turned_over)
+        window, turns = saturated_window(records, float(arrivals[-1]))
+        return Load(overloaded=True, saturated=window, turns=turns)
     inside = _flow(records, records.last_token_s)
     late = arrivals[middle:]
     behind = _growth(inside, late).sum() > (1 - KEEPING_UP) * len(late)
-    return Load(overloaded=False, filling_up=bool(behind and _grows(inside, late)))
+    filling_up = bool(behind and _grows(inside, late))
+    too_short |= filling_up and simulation.steady_state  # a trace is all there is
+    return Load(overloaded=False, filling_up=filling_up, too_short=too_short)
 
 
 def _flow(records: RequestRecords, went_s: FloatArray, *, replica: int | None = None) -> _Flow:
@@ -117,28 +124,65 @@ def _grows(flow: _Flow, arrivals_s: FloatArray) -> bool:
     return mean >= 1 and mean > student_t95(len(growth) - 1) * standard_error(growth)
 
 
-def saturated_window(records: RequestRecords, last_arrival_s: float) -> Window | None:
-    """Return when the deployment worked as hard as it can; `None` with fewer than 2 completions.
+def keeping_up_is_open(records: RequestRecords, arrivals_s: FloatArray) -> bool:
+    """Tell whether a run of steady traffic is too short to say that the deployment keeps up.
 
-    It is the second half of a stretch in which requests waited: from the time the queue was last
-    empty before the last measured arrival, until a replica has nobody left to admit (from then on
-    its batch drains, and what finishes there would be too many). The first half is left out
-    because the deployment fills up in it: first nothing finishes, and then short answers do. The
-    window begins and ends with a completion, and the first one is not counted: so completions
-    over length is a rate without bias.
+    It is where fewer than half as many requests leave over the second half of the arrivals as
+    arrive in it: in a deployment that keeps up and has filled as many leave as arrive. A run whose
+    last arrival comes before the first answer is the plainest case.
+    """
+    let_in = records.status != Status.REJECTED
+    if len(arrivals_s) < 2 or not let_in.any():
+        return False  # one request asks for no rate; what is refused at once needs no time
+    middle_s, last_s = arrivals_s[(len(arrivals_s) - 1) // 2], arrivals_s[-1]
+    at = records.arrival_s[let_in]
+    came = int(np.count_nonzero((at > middle_s) & (at <= last_s)))
+    done_s = records.last_token_s[finished(records)]
+    left = int(np.count_nonzero((done_s > middle_s) & (done_s <= last_s)))
+    return left < came * LEAST_LEAVING
+
+
+def saturated_window(records: RequestRecords, last_arrival_s: float) -> tuple[Window | None, int]:
+    """Return when the deployment worked as hard as it can, and how often it turned over then.
+
+    Requests wait from the time the queue was last empty before the last measured arrival, until a
+    replica has nobody left to admit (from then on its batch drains, and what finishes there would
+    be too many). In that time completions are counted in turns: as many as are served at once. A
+    batch that filled up within a few seconds also finishes within a few seconds, so parts of a
+    turn would be too many or too few, by as much as half. The first half of the turns is left
+    out: in the first one leave those who came while the deployment filled up, half done and
+    sooner than others will. The window begins and ends with a completion, and the first one is not
+    counted: so completions over length is a rate without bias. With fewer than two turns there is
+    no rate to speak of, and no window.
     """
     done_s = np.sort(records.last_token_s[finished(records)])
     if len(done_s) == 0:
-        return None
+        return None, 0
     queue = _flow(records, records.admitted_s)
     empty_s = queue.empty_s()
     before = empty_s[empty_s <= last_arrival_s]
     start_s = float(before[-1]) if len(before) else float(queue.came_s[0])
     end_s = min(_drains_s(records, last_arrival_s), float(done_s[-1]))
-    inside = done_s[(done_s >= (start_s + end_s) / 2) & (done_s <= end_s)]
-    if len(inside) < 2 or inside[-1] == inside[0]:
-        return None
-    return Window(float(inside[0]), float(inside[-1]), steady_state=True)
+    inside = done_s[(done_s > start_s) & (done_s <= end_s)]
+    if len(inside) < 2:
+        return None, 0
+    served = _served_at_once(records, inside)
+    turns = (len(inside) - 1) // served
+    if turns < 2:
+        return None, turns
+    # Those whose turn it is last are the ones of the end: the remainder is at the beginning.
+    counted = (turns - turns // 2) * served
+    first_s, last_s = float(inside[-1 - counted]), float(inside[-1])
+    if first_s == last_s:
+        return None, turns
+    return Window(first_s, last_s, steady_state=True), turns
+
+
+def _served_at_once(records: RequestRecords, times_s: FloatArray) -> int:
+    """Return how many requests are being served at such times, by the median."""
+    inside, waiting = _flow(records, records.last_token_s), _flow(records, records.admitted_s)
+    served = inside.at(times_s) - waiting.at(times_s)
+    return max(1, round(float(np.median(served))))
 
 
 def _drains_s(records: RequestRecords, after_s: float) -> float:
@@ -151,11 +195,3 @@ def _drains_s(records: RequestRecords, after_s: float) -> float:
         empty_s = _flow(records, records.admitted_s, replica=int(replica)).empty_s()
         drains_s = min([drains_s, *empty_s[empty_s > after_s][:1].tolist()])
     return drains_s
-
-
-def _turned_over(records: RequestRecords, window: Window) -> bool:
-    """Tell whether as many finished in a window as were being served when it began."""
-    start_s = np.array([window.start_s])
-    inside, waiting = _flow(records, records.last_token_s), _flow(records, records.admitted_s)
-    served = float((inside.at(start_s) - waiting.at(start_s))[0])
-    return int(window.completions(records).sum()) >= served

@@ -29,14 +29,14 @@ def throughput(
     """
     done = rows(records, slice(0) if finishing is None else finishing.completions(records))
     output_tokens, input_tokens = int(done.output_tokens.sum()), int(done.input_tokens.sum())
-    offered = None if arriving is None else int(arriving.arrivals(counted).sum())
+    offered = None if arriving is None else _offered_per_s(counted)
     speed, speed_interval = None, None
     if not withhold_speed:
         answered = rows(counted, finished(counted))
         speed, speed_interval = median_with_interval(user_tokens_per_s(answered, pipeline), seed)
     in_slices = None if seed is None else finishing
     return Throughput(
-        offered_requests_per_s=_per_s(offered, arriving),
+        offered_requests_per_s=offered,
         requests_per_s=_per_s(len(done), finishing),
         input_tokens_per_s=_per_s(input_tokens, finishing),
         output_tokens_per_s=_per_s(output_tokens, finishing),
@@ -49,6 +49,16 @@ def throughput(
         input_tokens=input_tokens,
         output_tokens=output_tokens,
     )
+
+
+def _offered_per_s(counted: RequestRecords) -> float | None:
+    """Return the gaps between the counted arrivals per second; `None` where all come at once.
+
+    That of a trace is its own rate, however long its last answers take.
+    """
+    arrivals_s = counted.arrival_s[~np.isnan(counted.arrival_s)]
+    span_s = float(arrivals_s.max() - arrivals_s.min())
+    return (len(arrivals_s) - 1) / span_s if span_s > 0 else None
 
 
 def _per_s(amount: float | None, window: Window | None) -> float | None:

@@ -28,7 +28,7 @@ class Throughput:
     """What finishes in the window per second, background included; intervals 90 %."""
 
     offered_requests_per_s: float | None
-    """Counted arrivals per second, from the first to the last one."""
+    """Gaps between the counted arrivals per second, from the first to the last one."""
     requests_per_s: float | None
     input_tokens_per_s: float | None
     output_tokens_per_s: float | None
@@ -56,6 +56,7 @@ class SloResult:
     on_percentiles: Mapping[str, bool | None]
     """Target on a percentile met? `None`: too few requests to say."""
     goodput_requests_per_s: float | None
+    """Of the requests that finish in the window, per second, those that meet every target."""
     met: bool
     """Everything asked is met, and known to be."""
 
@@ -84,6 +85,8 @@ class Metrics:
     """All that is measured of one run; s and requests unless the name says otherwise."""
 
     status: RunStatus
+    too_short: bool
+    """An `ok` run whose length does not tell whether the deployment keeps up with the traffic."""
     sustainable_requests_per_s: float | None
     """What an overloaded deployment completes per second: its throughput; `None` otherwise."""
     requests: RequestCounts

@@ -7,6 +7,7 @@ import numpy as np
 from sim.metrics.intervals import share_interval
 from sim.metrics.quantities import BoolArray, finished
 from sim.metrics.result import SloResult
+from sim.metrics.settling import Memory
 from sim.metrics.slo import Slo
 from sim.metrics.summary import Summary
 from sim.records import FloatArray, RequestRecords
@@ -18,19 +19,22 @@ def judge_targets(
     latency: Mapping[str, Summary],
     slo: Slo,
     *,
-    offered_requests_per_s: float | None,
+    goodput_requests_per_s: float | None,
+    open_question: bool,
     overloaded: bool,
+    memory: Memory | None,
     intervals: bool,
 ) -> SloResult:
     """Hold the counted requests against the targets; `columns` are latencies per request [s].
 
     An overloaded run misses every target on a percentile: its percentiles grow with its length.
+    `open_question`: the run does not tell whether the deployment keeps up, so nothing is met.
     """
     done = finished(counted)
     hits = {
         name: _meets(done, columns[name], limit) for name, limit in slo.per_request_s().items()
     }
-    good: BoolArray = np.logical_and.reduce([done, *hits.values()])
+    good = inside_targets(done, columns, slo)
     percentiles: dict[str, bool | None] = {}
     for name, limit_s in slo.on_percentiles_s().items():
         quantity, _, percentile = name.rpartition("_")
@@ -38,17 +42,25 @@ def judge_targets(
         known = None if value is None else value <= limit_s
         percentiles[name] = False if overloaded else known
     attainment = float(good.mean()) if len(good) else None
-    goodput = None
-    if attainment is not None and offered_requests_per_s is not None:
-        goodput = attainment * offered_requests_per_s
+    interval = share_interval(good) if intervals else None
+    if interval is not None and memory is not None:
+        interval = memory.widen(interval)
     enough = attainment is not None and attainment >= slo.attainment
     return SloResult(
         attainment=attainment,
-        interval_attainment=share_interval(good) if intervals else None,
+        interval_attainment=interval,
         by_target={name: float(hit.mean()) for name, hit in hits.items() if len(hit)},
         on_percentiles=percentiles,
-        goodput_requests_per_s=goodput,
-        met=enough and not overloaded and all(percentiles.values()),
+        goodput_requests_per_s=goodput_requests_per_s,
+        met=enough and not overloaded and not open_question and all(percentiles.values()),
+    )
+
+
+def inside_targets(done: BoolArray, columns: Mapping[str, FloatArray], slo: Slo) -> BoolArray:
+    """Tell which requests finished inside every target per request."""
+    limits = slo.per_request_s().items()
+    return np.asarray(
+        np.logical_and.reduce([done, *(_meets(done, columns[name], at) for name, at in limits)])
     )
 
 

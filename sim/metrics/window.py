@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.metrics.quantities import BoolArray, engine_ttlt_s, finished
+from sim.metrics.quantities import BoolArray, finished
 from sim.records import FloatArray, Leaps, RequestRecords, Simulation, Status, StepSeries
 
 
@@ -75,23 +75,27 @@ def time_average(series: StepSeries, window: Window) -> float:
 
 @dataclass(frozen=True, slots=True)
 class LittlesLaw:
-    """Both sides of L = arrival rate x W, in requests, each from its own source."""
+    """Both sides of L = arrival rate x W over one window, in requests, each from its own source.
+
+    Time counts where it falls inside the window, also that of requests which arrived before it or
+    leave after it. So both sides are the same number, and differ by rounding only.
+    """
 
     lhs: float | None
     """Requests in the system, averaged over the window, from engine events."""
     rhs: float | None
-    """Arrival rate x mean time in the system, from the records of arrivals in the window."""
+    """Time that the requests spend in the system inside the window / its length, from records."""
 
 
 def littles_law(simulation: Simulation, window: Window | None) -> LittlesLaw:
-    """Return both sides; the right one is unknown while an arrival of the window is unfinished."""
+    """Return both sides; `None` without a window."""
     if window is None:
         return LittlesLaw(None, None)
     lhs = time_average(simulation.in_system, window)
     records = simulation.records
-    arrived = window.arrivals(records)
-    if np.any(records.status[arrived] == Status.UNFINISHED):
-        return LittlesLaw(lhs, None)
-    # The rejected leave at once: they add arrivals but no time.
-    inside_s = float(engine_ttlt_s(records)[arrived & finished(records)].sum())
+    # The rejected leave at once: they add arrivals but no time. The unfinished never leave.
+    inside = (records.status != Status.REJECTED) & ~np.isnan(records.arrival_s)
+    came_s = np.clip(records.arrival_s[inside], window.start_s, window.end_s)
+    gone_s = np.nan_to_num(records.last_token_s[inside], nan=np.inf)
+    inside_s = float((np.clip(gone_s, window.start_s, window.end_s) - came_s).sum())
     return LittlesLaw(lhs, inside_s / window.length_s)

@@ -5,7 +5,8 @@ from sim.planning.frontier import Frontier, frontier
 from sim.planning.ladder import Region, Rung
 from sim.planning.point import Point
 from sim.planning.strategies import Entry
-from sim.planning.sweep import Failed, Result, SweepInterrupted, run_many
+from sim.planning.sweep import Result, run_many
+from sim.processes import Failed, Interrupted
 
 __all__ = [
     "Best",
@@ -13,11 +14,11 @@ __all__ = [
     "Entry",
     "Failed",
     "Frontier",
+    "Interrupted",
     "Point",
     "Region",
     "Result",
     "Rung",
-    "SweepInterrupted",
     "frontier",
     "run_many",
 ]

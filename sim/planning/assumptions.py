@@ -1,17 +1,19 @@
 """What a reader of a frontier must know, in sentences."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
-from sim.decoding import Speculative
 from sim.metrics.slo import Slo
-from sim.planning.ladder import TIE
-from sim.planning.point import JUDGED
+from sim.planning.ladder import tie_band
+from sim.planning.point import JUDGED, Point
 from sim.planning.strategies import Entry
 from sim.scenario import Scenario
 from sim.units import MS_PER_S
 from sim.workload import Trace
 
+FALL: Final = 0.05
+"""Fall of the throughput towards a heavier load that a reader is told of."""
 _CURVE: Final = (
     "Between the loads of one deployment the curve is interpolated, straight on log-log axes; "
     "where several widths were asked for, the better one counts."
@@ -21,8 +23,9 @@ _CLOSED: Final = (
     "from a closed loop: each user sends the next request when the answer is complete. Random "
     "arrivals at the same rate would wait somewhat longer."
 )
+_MORE: Final = "requests or more (four for each user)"
 _ONE: Final = (
-    "requests a point, after the start has worn off. One replica is simulated and stands for all: "
+    "a point, after the start has worn off. One replica is simulated and stands for all: "
     "they are alike and served in turn."
 )
 
@@ -33,9 +36,28 @@ def assumptions(scenario: Scenario, compared: Sequence[Entry], requests: int) ->
         *_traffic(scenario, requests),
         *_targets(scenario.slo),
         _CURVE,
-        f"One run a point: a lead below {TIE:.0%} is called a tie. {_NOT_IN_IT}",
+        f"One run a point: a lead below {tie_band(requests):.0%} is called a tie. {_NOT_IN_IT}",
         *(sentence for item in compared for sentence in _strategy(item)),
     )
+
+
+def unsteady(points: Sequence[Point]) -> list[str]:
+    """Name the points whose throughput lies below that of a lighter load by more than noise.
+
+    More users never get less done in a deployment that keeps its batch in memory; where they do,
+    it is the noise of one run, or requests that lose their KV and compute it again.
+    """
+    sentences = []
+    for before, after in pairwise(points):
+        same = (before.strategy, before.tensor_parallel) == (after.strategy, after.tensor_parallel)
+        slow, fast = after.output_tokens_per_s_per_gpu, before.output_tokens_per_s_per_gpu
+        if same and slow and fast and before.users and after.users and slow < fast * (1 - FALL):
+            sentences.append(
+                f"{after.strategy}: {after.users:,} users get {1 - slow / fast:.0%} less out of a"
+                f" GPU than {before.users:,} users do: noise of one run, or requests that are"
+                " preempted and computed again."
+            )
+    return sentences
 
 
 def _traffic(scenario: Scenario, requests: int) -> list[str]:
@@ -44,7 +66,7 @@ def _traffic(scenario: Scenario, requests: int) -> list[str]:
         return [f"{what}: the first {requests:,} at most, replayed faster and slower."]
     prompt, answer = scenario.workload.mean_tokens()
     lengths = f"mean {prompt:,.0f} input and {answer:,.0f} output tokens"
-    return [f"Requests as in the scenario ({lengths}) {_CLOSED}", f"{requests:,} {_ONE}"]
+    return [f"Requests as in the scenario ({lengths}) {_CLOSED}", f"{requests:,} {_MORE} {_ONE}"]
 
 
 def _targets(slo: Slo) -> list[str]:
@@ -65,16 +87,13 @@ def _targets(slo: Slo) -> list[str]:
 
 def _strategy(item: Entry) -> list[str]:
     sentences = []
-    if isinstance(item.decoding, Speculative):
-        source = item.decoding.source or "given in the scenario, no source"
-        sentences.append(
-            f"{item.label}: acceptance assumed ({source}), the same for every request."
-        )
+    if item.decoding.assumed and not item.what_if:
+        sentences.append(f"{item.label}: {item.decoding.basis}; assumed, for every request alike.")
     if item.what_if:
         sentences.append(
             f"{item.label}: a what-if, assumed; the model was not trained for it and its quality "
             "is unknown."
         )
-    if not item.lossless and not item.what_if:
+    elif not item.lossless:
         sentences.append(f"{item.label}: another model, whose quality is not compared.")
     return sentences

@@ -7,9 +7,9 @@ from functools import cached_property
 from io import StringIO
 from typing import Final
 
-from sim.planning.assumptions import assumptions
+from sim.planning.assumptions import assumptions, unsteady
 from sim.planning.curve import Best, best_of
-from sim.planning.ladder import Region, Rung, read_ladder, winning_regions
+from sim.planning.ladder import TIE, Region, Rung, read_ladder, tie_band, winning_regions
 from sim.planning.loads import check_points
 from sim.planning.point import Point
 from sim.planning.rounds import Plan, sweep_points
@@ -35,6 +35,8 @@ class Frontier:
     provenance: dict[str, dict[str, Part]]
     """By strategy, then by part."""
     assumptions: tuple[str, ...]
+    tie: float = TIE
+    """A lead below this is within the noise of one run a point, and called a tie."""
     complete: bool = True
     """False: stopped by the user, with what was computed until then."""
 
@@ -54,7 +56,7 @@ class Frontier:
 
     def ladder(self, speeds: Sequence[float] | None = None) -> tuple[Rung, ...]:
         """Read all strategies at user speeds [tokens/s]; by default at round ones that matter."""
-        return read_ladder(self.best, self.baseline, speeds)
+        return read_ladder(self.best, self.baseline, speeds, tie=self.tie)
 
     def regions(self) -> tuple[Region, ...]:
         """Return which strategy gives the most per GPU at which user speeds, slow to fast."""
@@ -123,7 +125,8 @@ def frontier(
         entries=compared,
         points=found,
         provenance=plan.provenance,
-        assumptions=assumptions(scenario, compared, count),
+        assumptions=(*assumptions(scenario, compared, count), *unsteady(found)),
+        tie=tie_band(count),
         complete=complete,
     )
 

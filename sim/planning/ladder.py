@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, log
+from math import ceil, log, sqrt
 from typing import Final
 
 from sim.planning.curve import Best
@@ -10,7 +10,7 @@ from sim.planning.curve import Best
 SPEEDS: Final = (5.0, 10.0, 20.0, 30.0, 50.0, 75.0, 100.0, 150.0, 200.0, 300.0, 500.0, 1000.0)
 """User speeds at which a frontier is read, tokens/s."""
 TIE: Final = 0.03
-"""A lead below this is within the noise of one run a point, and called a tie."""
+"""A lead below this is called a tie however long the runs are."""
 _GRID: Final = 0.01
 """Steps in which regions are told apart."""
 
@@ -29,7 +29,7 @@ class Rung:
     winner: str | None
     """The most per GPU (at one price per GPU-hour also the most per USD); `None`: nobody."""
     tied: tuple[str, ...]
-    """Strategies less than 3 % behind the winner."""
+    """Strategies that are behind the winner by less than the noise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +65,33 @@ def winning_regions(bests: Mapping[str, Best]) -> tuple[Region, ...]:
     return tuple(regions)
 
 
+def tie_band(requests: int) -> float:
+    """Return the lead that is within the noise of one run of so many requests a point.
+
+    A count of n completions with gaps as irregular as those of a Poisson process has a standard
+    deviation of 1 / sqrt(n) of itself; those of a full batch are more regular, and two strategies
+    serve the same requests, so this is more than one standard deviation of their ratio.
+
+    >>> [round(tie_band(n), 3) for n in (300, 1000, 5000)]
+    [0.058, 0.032, 0.03]
+    """
+    return max(TIE, 1.0 / sqrt(requests))
+
+
 def read_ladder(
-    bests: Mapping[str, Best], baseline: str, speeds: Sequence[float] | None = None
+    bests: Mapping[str, Best],
+    baseline: str,
+    speeds: Sequence[float] | None = None,
+    *,
+    tie: float = TIE,
 ) -> tuple[Rung, ...]:
-    """Read every strategy at every speed; without `speeds`, at those of `SPEEDS` that matter."""
+    """Read every strategy at every speed; without `speeds`, at those of `SPEEDS` that matter.
+
+    `tie` is the lead below which strategies share a rung.
+    """
     if speeds is None:
         speeds = _trimmed(bests)
-    return tuple(_rung(bests, baseline, speed) for speed in speeds)
+    return tuple(_rung(bests, baseline, speed, tie) for speed in speeds)
 
 
 def _trimmed(bests: Mapping[str, Best]) -> list[float]:
@@ -83,7 +103,7 @@ def _trimmed(bests: Mapping[str, Best]) -> list[float]:
     return reached[max(0, len(level) - 1) :]
 
 
-def _rung(bests: Mapping[str, Best], baseline: str, speed: float) -> Rung:
+def _rung(bests: Mapping[str, Best], baseline: str, speed: float, tie: float) -> Rung:
     per_gpu = {name: best.at(speed) for name, best in bests.items()}
     reached = {name: value for name, value in per_gpu.items() if value is not None}
     winner = _winner(per_gpu)
@@ -101,7 +121,7 @@ def _rung(bests: Mapping[str, Best], baseline: str, speed: float) -> Rung:
         tied=tuple(
             name
             for name, value in reached.items()
-            if winner is not None and name != winner and value > (1 - TIE) * reached[winner]
+            if winner is not None and name != winner and value > (1 - tie) * reached[winner]
         ),
     )
 

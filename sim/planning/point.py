@@ -76,6 +76,7 @@ class Point:
                 None if self.max_gap_p99_s is None else self.max_gap_p99_s * MS_PER_S
             ),
             "status": self.status,
+            "note": self.note,
         }
 
 
@@ -111,7 +112,7 @@ def _point(
     overloaded = metrics.status == "overloaded"
     missed, unknown = _judge(metrics.slo, load.scenario.slo)
     status: PointStatus = "overloaded" if overloaded else "misses target" if missed else "ok"
-    note = f"misses {', '.join(missed)}" if missed else ""
+    note = _misses(missed, metrics.slo, load.scenario.slo)
     if unknown and not overloaded:
         note = "; ".join(filter(None, [note, f"too few requests to judge {', '.join(unknown)}"]))
     return Point(
@@ -131,6 +132,17 @@ def _point(
         status=status,
         note=note,
     )
+
+
+def _misses(missed: list[str], result: SloResult, slo: Slo) -> str:
+    """Say which targets are missed, and by which share of the requests where that decides."""
+    parts = [
+        f"{name} kept by {share:.1%} of the requests, {slo.attainment:.1%} asked"
+        if (share := result.by_target.get(name)) is not None
+        else name
+        for name in missed
+    ]
+    return f"misses {', '.join(parts)}" if parts else ""
 
 
 def _judge(result: SloResult, slo: Slo) -> tuple[list[str], list[str]]:

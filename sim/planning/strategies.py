@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sim.decoding import AnyStrategy, BlockDiffusion, Speculative
+from sim.decoding import AnyStrategy
 from sim.scenario import Scenario
 
 
@@ -46,11 +46,7 @@ def _ids(strategies: Sequence[AnyStrategy]) -> list[str]:
 
 
 def _detailed(strategy: AnyStrategy) -> str:
-    details = [] if strategy.model is None else [strategy.model]
-    if isinstance(strategy, Speculative):
-        details.insert(0, strategy.drafter)
-    if isinstance(strategy, BlockDiffusion):
-        details.insert(0, f"{strategy.block_tokens} in {strategy.denoise_passes}")
+    details = [detail for detail in (strategy.short_knobs, strategy.model) if detail]
     return f"{strategy.name}:{', '.join(details)}" if details else strategy.name
 
 

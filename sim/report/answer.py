@@ -1,19 +1,22 @@
 """The answer first: one sentence with the number that matters, then one line of context."""
 
+from collections.abc import Iterable
 from typing import Final
 
-from sim.decoding import AnyStrategy, BlockDiffusion, Speculative
 from sim.provenance import weakest
 from sim.report.words import (
     count,
     deployment_label,
     number,
     percent,
+    significant,
     span,
     time_ms,
     usd,
 )
 from sim.run import Outcome
+from sim.scenario import Scenario
+from sim.workload import ClosedLoop
 
 _TARGETS: Final = {"ttft": "TTFT", "tpot": "TPOT", "max_gap": "longest gap", "ttlt": "TTLT"}
 _BOUND: Final = {
@@ -27,7 +30,25 @@ _BOUND: Final = {
 
 def answer(outcome: Outcome) -> str:
     """Return the answer in one sentence."""
-    return _overloaded(outcome) if outcome.metrics.status == "overloaded" else _served(outcome)
+    name = f" of {outcome.scenario.name}"
+    if outcome.metrics.status == "overloaded":
+        return f"{_overloaded(outcome, name)}."
+    if not outcome.metrics.requests.finished:
+        return f"{_nothing_served(outcome, name)}."
+    bound = None if outcome.usage is None else f"bound by {bound_label(outcome.usage.bound)}"
+    attained = _attainment(outcome, interval=True)
+    texts = (_had_finished(outcome), _refused(outcome), attained, _first_token(outcome), bound)
+    return f"{_joined(_claim(outcome, name), texts)}."
+
+
+def headline(outcome: Outcome) -> str:
+    """Return the answer without what stands below it on a page: intervals, latency, bound."""
+    if outcome.metrics.status == "overloaded":
+        return _overloaded(outcome, "")
+    if not outcome.metrics.requests.finished:
+        return _nothing_served(outcome, "")
+    texts = (_had_finished(outcome), _refused(outcome), _attainment(outcome, interval=False))
+    return _joined(_claim(outcome, ""), texts)
 
 
 def context(outcome: Outcome) -> str:
@@ -36,7 +57,7 @@ def context(outcome: Outcome) -> str:
     requests = metrics.requests
     parts = [
         f"{outcome.serving.model.name} {stored_label(scenario.deployment.weights)}",
-        strategy_label(scenario.decoding),
+        scenario.decoding.label,
         f"{count(requests.offered)} requests counted",
         f"seed {scenario.run.seed}",
         f"times {weakest(outcome.provenance)}",
@@ -58,18 +79,6 @@ def bound_label(bound: str) -> str:
     return _BOUND[bound]
 
 
-def strategy_label(strategy: AnyStrategy) -> str:
-    """Return a strategy with the knobs that make it what it is."""
-    if isinstance(strategy, Speculative):
-        tokens = "token" if strategy.draft_tokens == 1 else "tokens"
-        return f"speculative ({strategy.drafter}, {strategy.draft_tokens} draft {tokens})"
-    if isinstance(strategy, BlockDiffusion):
-        blocks = f"blocks of {strategy.block_tokens}, {strategy.denoise_passes} denoise passes"
-        what_if = ", what-if" if strategy.what_if else ""
-        return f"block diffusion ({blocks}{what_if})"
-    return strategy.name
-
-
 def _subject(outcome: Outcome, verbs: tuple[str, str]) -> str:
     deployment = outcome.scenario.deployment
     gpu = outcome.serving.gpu.name
@@ -77,31 +86,59 @@ def _subject(outcome: Outcome, verbs: tuple[str, str]) -> str:
     return f"{label} {verbs[0] if deployment.gpus == 1 else verbs[1]}"
 
 
-def _money(outcome: Outcome) -> str:
+def _claim(outcome: Outcome, name: str) -> str:
+    """Say who serves what, and for how much; or that the run was too short to say."""
     cost = outcome.cost
-    return "" if cost is None else f" for {usd(cost.usd_per_month)} a month"
+    money = "" if cost is None else f" for {usd(cost.usd_per_month)} a month"
+    if outcome.metrics.too_short:
+        subject = _subject(outcome, ("keeps up", "keep up"))
+        asked = f"{load_label(outcome.scenario)}{name}{money}"
+        return f"Too short to tell whether {subject} with {asked}"
+    return f"{_subject(outcome, ('serves', 'serve'))} {_load(outcome)}{name}{money}"
 
 
-def _served(outcome: Outcome) -> str:
-    start = _subject(outcome, ("serves", "serve"))
-    sentence = f"{start}{_rate(outcome)} of {outcome.scenario.name}{_money(outcome)}"
-    texts = (_refused(outcome), _attainment(outcome), _first_token(outcome))
+def _had_finished(outcome: Outcome) -> str | None:
+    """Return how many had finished when the last request arrived, where that says too little."""
+    if not outcome.metrics.too_short:
+        return None
+    done, offered = outcome.metrics.throughput.requests, outcome.metrics.requests.offered
+    return f"{count(done)} of {count(offered)} requests had finished when the last one arrived"
+
+
+def _nothing_served(outcome: Outcome, name: str) -> str:
+    """Say that not one request was answered."""
+    counts = outcome.metrics.requests
+    verbs, asked = ("serves", "serve"), f"none of the {count(counts.offered)} requests"
+    if counts.offered == 1:
+        verbs, asked = ("does not serve", "do not serve"), "the one request"
+    start = f"{_subject(outcome, verbs)} {asked}{name}"
+    if counts.rejected == counts.offered:
+        what = "it could" if counts.offered == 1 else "they could"
+        return f"{start}: rejected, because {what} never fit (context length or KV pool)"
+    return f"{start}: {_refused(outcome)}"
+
+
+def _joined(claim: str, texts: Iterable[str | None]) -> str:
     parts = [text for text in texts if text]
-    if outcome.usage is not None:
-        parts.append(f"bound by {bound_label(outcome.usage.bound)}")
-    return f"{sentence}: {'; '.join(parts)}."
+    return f"{claim}: {'; '.join(parts)}" if parts else claim
 
 
-def _rate(outcome: Outcome) -> str:
-    """Return the rate that is asked, which is served unless requests are refused."""
-    reached = outcome.metrics.throughput.requests_per_s
-    # A closed loop asks for nothing of its own accord.
-    asked = outcome.scenario.workload.offered_requests_per_s or reached
-    if asked is None:
-        return ""
-    if _refused(outcome) and reached is not None:
-        return f" {number(reached, 2)} of {number(asked, 2)} requests/s"
-    return f" {number(asked, 2)} requests/s"
+def _load(outcome: Outcome) -> str:
+    """Return the load with the rate that is reached, where that is news."""
+    reached, asked = outcome.metrics.throughput.requests_per_s, load_label(outcome.scenario)
+    if reached is None:
+        return asked
+    if outcome.scenario.workload.offered_requests_per_s is None:
+        return f"{asked} ({number(reached, 2)} requests/s)"
+    return f"{number(reached, 2)} of {asked}" if _refused(outcome) else asked
+
+
+def load_label(scenario: Scenario) -> str:
+    """Return what is asked of a deployment."""
+    arrivals, rate = scenario.workload.arrivals, scenario.workload.offered_requests_per_s
+    if isinstance(arrivals, ClosedLoop):
+        return f"{count(arrivals.users)} {'user' if arrivals.users == 1 else 'users at once'}"
+    return "this trace" if rate is None else f"{significant(rate)} requests/s"
 
 
 def _refused(outcome: Outcome) -> str | None:
@@ -111,12 +148,12 @@ def _refused(outcome: Outcome) -> str | None:
     return f"{' and '.join(parts)} of {count(counts.offered)} requests" if parts else None
 
 
-def _attainment(outcome: Outcome) -> str | None:
+def _attainment(outcome: Outcome, *, interval: bool) -> str | None:
     slo = outcome.metrics.slo
     if slo.attainment is None or not outcome.scenario.slo.per_request_s():
         return _percentiles(outcome)
     text = f"{percent(slo.attainment)} of requests inside the targets"
-    if slo.interval_attainment is not None:
+    if interval and slo.interval_attainment is not None:
         text += f" [{span(slo.interval_attainment, percent)}]"
     if slo.attainment < outcome.scenario.slo.attainment:
         text += f", {percent(outcome.scenario.slo.attainment)} asked"
@@ -137,12 +174,14 @@ def target_label(name: str) -> str:
 
 def _percentiles(outcome: Outcome) -> str | None:
     verdicts = outcome.metrics.slo.on_percentiles
-    phrases = {True: "inside the target", False: "outside the target", None: "too few to judge"}
+    phrases = {True: "inside the target", False: "outside the target", None: "not known"}
     by_verdict = {
         verdict: [target_label(name) for name, met in verdicts.items() if met is verdict]
         for verdict in phrases
     }
     parts = [f"{', '.join(names)} {phrases[met]}" for met, names in by_verdict.items() if names]
+    if by_verdict[None]:
+        parts[-1] += " (too few requests to judge)"
     return "; ".join(parts) or None
 
 
@@ -155,13 +194,11 @@ def _first_token(outcome: Outcome) -> str:
     return text if ttft.interval_p99 is None else f"{text} [{span(ttft.interval_p99, time_ms)}]"
 
 
-def _overloaded(outcome: Outcome) -> str:
-    metrics = outcome.metrics
-    offered = outcome.scenario.workload.offered_requests_per_s
-    asked = "this traffic" if offered is None else f"{number(offered, 2)} requests/s"
-    start = _subject(outcome, ("cannot sustain", "cannot sustain"))
-    sentence = f"Overloaded: {start} {asked} of {outcome.scenario.name}"
-    if metrics.sustainable_requests_per_s is None:
-        return f"{sentence}."
+def _overloaded(outcome: Outcome, name: str) -> str:
+    subject = _subject(outcome, ("cannot sustain", "cannot sustain"))
+    sentence = f"Overloaded: {subject} {load_label(outcome.scenario)}{name}"
+    sustained = outcome.metrics.sustainable_requests_per_s
+    if sustained is None:
+        return sentence
     pronoun = "it sustains" if outcome.scenario.deployment.gpus == 1 else "they sustain"
-    return f"{sentence}; {pronoun} about {number(metrics.sustainable_requests_per_s, 2)}."
+    return f"{sentence}; {pronoun} about {number(sustained, 2)}"

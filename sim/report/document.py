@@ -32,6 +32,7 @@ def outcome_document(outcome: Outcome) -> dict[str, Any]:
     metrics, serving = outcome.metrics, outcome.serving
     return {
         "status": metrics.status,
+        "too_short": metrics.too_short,
         "answer": answer(outcome),
         "paretoken": __version__,
         "scenario": scenario_document(outcome.scenario),

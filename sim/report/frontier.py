@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from sim.planning import Frontier, Rung
-from sim.planning.ladder import TIE
 from sim.report.document import scenario_document
 from sim.report.figures import frontier_finding
 from sim.report.table import Table, columns
-from sim.report.words import NOTHING, count, number
+from sim.report.words import NOTHING, count, maybe, number, ratio, significant
 
 PER_GPU = "Output tokens/s per GPU"
 PER_USD = "Output tokens per dollar"
@@ -22,10 +21,12 @@ def frontier_answer(found: Frontier) -> str:
 def frontier_tables(found: Frontier) -> tuple[Table, ...]:
     """Return what each strategy gives at each user speed: per GPU, and per dollar with a price."""
     rungs = found.ladder()
+    if not rungs:
+        return (_misses(found),)
     heads = ("tokens/s per user", *(item.label for item in found.entries))
     per_gpu = tuple(_row(found, rung) for rung in rungs)
     baseline = found.label(found.baseline).lower()
-    best = f"*: the most, or less than {TIE:.0%} behind it"
+    best = f"*: the most, or less than {found.tie:.0%} behind it"
     note = f"{best}; ×: compared with {baseline}; {NOTHING}: not that fast inside the targets"
     tables = [Table(PER_GPU, columns(*heads), per_gpu, note)]
     if any(value for rung in rungs for value in rung.output_tokens_per_usd.values()):
@@ -36,29 +37,39 @@ def frontier_tables(found: Frontier) -> tuple[Table, ...]:
     return tuple(tables)
 
 
+def _misses(found: Frontier) -> Table:
+    """Return why nothing counts: what each strategy misses at its lightest load."""
+    lightest = {point.strategy: point for point in reversed(found.points)}
+    rows = tuple(
+        (found.label(name), maybe(lightest[name].users, count), lightest[name].note)
+        for name in (item.strategy for item in found.entries)
+        if name in lightest
+    )
+    return Table("At the lightest load", columns("<strategy", "users", "<it"), rows)
+
+
 def _row(found: Frontier, rung: Rung) -> tuple[str, ...]:
     return (_speed(rung), *(_cell(found, rung, item.strategy) for item in found.entries))
 
 
 def _speed(rung: Rung) -> str:
-    return f"{rung.user_tokens_per_s:g}"
+    return significant(rung.user_tokens_per_s)
 
 
 def _cell(found: Frontier, rung: Rung, strategy: str) -> str:
-    value, ratio = rung.output_tokens_per_s_per_gpu[strategy], rung.ratio[strategy]
+    value, over = rung.output_tokens_per_s_per_gpu[strategy], rung.ratio[strategy]
     if value is None:
         return NOTHING
     text = f"* {number(value)}" if strategy in {rung.winner, *rung.tied} else number(value)
     if len({point.tensor_parallel for point in found.points}) > 1:
         text += f" TP{rung.tensor_parallel[strategy]}"
-    if ratio is not None and strategy != found.baseline:
-        text += f" {ratio:.2f}×"
+    if over is not None and strategy != found.baseline:
+        text += f" {ratio(over, 2)}"
     return text
 
 
 def _whole(values: Mapping[str, float | None], found: Frontier) -> list[str]:
-    row = [values[item.strategy] for item in found.entries]
-    return [NOTHING if value is None else count(value) for value in row]
+    return [maybe(values[item.strategy], count) for item in found.entries]
 
 
 def frontier_document(found: Frontier) -> dict[str, Any]:
@@ -68,6 +79,7 @@ def frontier_document(found: Frontier) -> dict[str, Any]:
         "complete": found.complete,
         "scenario": scenario_document(found.scenario),
         "baseline": found.baseline,
+        "tie": found.tie,
         "strategies": [
             {
                 "strategy": item.strategy,

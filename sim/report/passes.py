@@ -6,6 +6,7 @@ from typing import Any
 
 from sim.cost import Operation, even_load, even_prompt, ridge_tokens_per_pass
 from sim.decoding import Phase, typical_phase
+from sim.report.decode_mean import decode_mean
 from sim.report.table import Table, columns
 from sim.report.words import NOTHING, count, number, percent
 from sim.run import Outcome, run
@@ -77,14 +78,10 @@ def explain(
 
 def typical_batch(outcome: Outcome) -> Batch:
     """Return the mean over the passes of a run that only decode."""
-    leaps = outcome.simulation.leaps
-    decoding = leaps.prefill_s == 0
-    passes = leaps.passes[decoding]
-    sequence_passes = float(leaps.sequences[decoding] @ passes)
-    if not sequence_passes:
+    mean = decode_mean(outcome.simulation.leaps)
+    if mean is None:
         return Batch(1, float(sum(outcome.scenario.workload.mean_tokens())))
-    context = float(leaps.context_tokens[decoding].sum()) / sequence_passes
-    return Batch(max(1, round(sequence_passes / float(passes.sum()))), context)
+    return Batch(max(1, round(mean.sequences)), mean.context_tokens / mean.sequences)
 
 
 def decode_pass(scenario: Scenario, serving: Serving, phase: Phase, batch: Batch) -> PassBreakdown:

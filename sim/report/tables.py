@@ -10,6 +10,7 @@ from sim.report.words import (
     NOTHING,
     Formatter,
     count,
+    gigabytes,
     maybe,
     maybe_span,
     number,
@@ -18,7 +19,6 @@ from sim.report.words import (
     token_ms,
 )
 from sim.run import Outcome
-from sim.units import GB
 
 _LATENCY: Final = {
     "ttft": "TTFT (first token)",
@@ -173,8 +173,8 @@ def utilisation_table(outcome: Outcome) -> Table:
         rows.append(("ridge", f"{count(ridge)} tokens", at))
     pool = f"of {count(memory.pool_tokens)} tokens per replica"
     rows.append(("KV pool at its peak", percent(metrics.utilisation.kv_peak), pool))
-    weights = f"{memory.weight_bytes / GB:.1f} GB"
-    rows.append(("weights per GPU", weights, f"of {memory.usable_bytes / GB:.1f} GB usable"))
+    weights = gigabytes(memory.weight_bytes)
+    rows.append(("weights per GPU", weights, f"of {gigabytes(memory.usable_bytes)} usable"))
     return Table("Use of the GPUs", columns("<", "value", "<of what"), tuple(rows))
 
 

@@ -5,7 +5,7 @@ from math import floor, log10
 from typing import Final
 
 from sim.metrics.intervals import Interval
-from sim.units import MS_PER_S
+from sim.units import GB, MS_PER_S
 
 NOTHING: Final = "—"
 MINUS: Final = "\N{MINUS SIGN}"
@@ -39,6 +39,36 @@ def count(value: float) -> str:
     return f"{value:,.0f}".replace("-", MINUS)
 
 
+def significant(value: float, digits: int = 3) -> str:
+    """Return a positive number with so many digits at most and no zeros at the end.
+
+    >>> significant(1234.5), significant(87.25), significant(8.4), significant(100.0)
+    ('1,230', '87.2', '8.4', '100')
+    """
+    rounded = float(f"{value:.{digits}g}")
+    return f"{rounded:,.0f}" if rounded >= 100 else f"{rounded:g}"
+
+
+def ratio(value: float, decimals: int = 1) -> str:
+    """Return a ratio: one decimal fewer from ten on, two below a tenth.
+
+    >>> ratio(1.37), ratio(0.052), ratio(14.2), ratio(1.372, 2)
+    ('1.4×', '0.05×', '14×', '1.37×')
+    """
+    if value < 0.1:
+        return f"{value:.2f}×"
+    return f"{value:,.{decimals if value < 9.95 else decimals - 1}f}×"
+
+
+def gigabytes(size_bytes: float) -> str:
+    """Return a size of memory [B] in GB.
+
+    >>> gigabytes(36.28e9)
+    '36.3 GB'
+    """
+    return f"{size_bytes / GB:.1f} GB"
+
+
 def time_ms(value_s: float) -> str:
     """Return a time [s] in ms, from one second on in s.
 
@@ -61,15 +91,6 @@ def token_ms(value_s: float) -> str:
     """
     value_ms = value_s * MS_PER_S
     return f"{value_ms:.1f} ms" if value_ms < 99.95 else time_ms(value_s)
-
-
-def time_us(value_s: float) -> str:
-    """Return the time of a kernel [s] in ms with three digits at least.
-
-    >>> [time_us(x) for x in (3.2e-06, 0.0004567, 0.0182)]
-    ['0.003 ms', '0.457 ms', '18.200 ms']
-    """
-    return f"{value_s * MS_PER_S:,.3f} ms"
 
 
 def percent(share: float, decimals: int = 1) -> str:
@@ -111,11 +132,11 @@ def span(interval: Interval, form: Formatter) -> str:
     '397 – 438 ms'
     >>> span((0.9, 1.2), time_ms)
     '900 ms – 1.20 s'
-    >>> span((3.71, 3.96), usd)
-    '$3.71 – 3.96'
+    >>> span((3.71, 3.96), usd), span((1.2, 1.5), ratio)
+    ('$3.71 – 3.96', '1.2 – 1.5×')
     """
     low, high = form(interval[0]), form(interval[1])
-    for unit in (" ms", " s", "%"):
+    for unit in (" ms", " s", "%", "×"):
         if low.endswith(unit) and high.endswith(unit):
             low = low.removesuffix(unit)
             break
@@ -141,6 +162,15 @@ def gpu_label(name: str) -> str:
     'H100'
     """
     return name.partition("_")[0].upper()
+
+
+def gpu_full_label(name: str) -> str:
+    """Return the name of a GPU as its vendor writes it, near enough, to tell it from its kin.
+
+    >>> gpu_full_label("a100_sxm_80gb")
+    'A100 SXM 80GB'
+    """
+    return name.upper().replace("_", " ")
 
 
 def deployment_label(gpu: str, replicas: int, gpus_per_replica: int) -> str:

@@ -2,8 +2,8 @@
 
 from typing import Annotated, Any, Self
 
-from annotated_types import Ge, Le, MinLen
-from pydantic import BaseModel, ConfigDict, Field
+from annotated_types import Ge, Le
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from sim.decoding import AnyStrategy, Autoregressive
 from sim.deployment import Deployment
@@ -29,7 +29,7 @@ class Scenario(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: Annotated[str, MinLen(1)] = "unnamed"
+    name: str = "unnamed"
     description: str | None = None
     model: str | dict[str, Any]
     """Catalog name, alias, path of a config.json or its folder; or the facts, or the content of a
@@ -46,6 +46,16 @@ class Scenario(BaseModel):
     pipeline: Pipeline = Pipeline()
     prices: PriceChoice | None = None
     run: RunSettings = Field(default_factory=RunSettings)
+
+    @field_validator("name", "model", "hardware", "engine")
+    @classmethod
+    def _one_line(cls, value: str | dict[str, Any]) -> str | dict[str, Any]:
+        """Refuse names of nothing, and those that would break a sentence or a table."""
+        if isinstance(value, str) and not value.strip():
+            raise ValueError("is empty")
+        if isinstance(value, str) and not value.isprintable():
+            raise ValueError("should be one line of printable characters")
+        return value
 
     def with_decoding(self, strategy: AnyStrategy) -> Self:
         """Return the same scenario decoded another way, on the strategy's own model if named."""

@@ -11,9 +11,6 @@ from tests.laws.building import a_cost
 from tests.laws.machines import lossless
 
 LAYERS, HEAD = 32 * 218_103_808, 128_256 * 4096
-PRODUCTS = (4096 + 6144) + (4096 + 4096) + (4096 + 2 * 14336) + (14336 + 4096)
-TENSORS = 32 * (PRODUCTS + 8 * 4096 + 3 * 14336) + 4096 + 128_256
-"""Entries that a token's activations read and write: products, norms and gating, LM head."""
 ROOMY = Limits(
     replicas=1,
     max_sequences=512,
@@ -36,12 +33,10 @@ def test_decoding_alone_on_peaks_uses_nearly_all_of_the_bandwidth() -> None:
     found = usage(cost, seen.leaps)
     assert found is not None
     # weights are read in every pass; KV of 1..1000 tokens: 1000 x 1001 / 2 in all
-    weights_and_kv = 1000 * 2 * (LAYERS + HEAD) + 131_072 * 1000 * 1001 / 2
-    moved = weights_and_kv + 1000 * 2 * TENSORS
+    moved = 1000 * 2 * (LAYERS + HEAD) + 131_072 * 1000 * 1001 / 2
     busy_s = seen.records.last_token_s[0]
     assert found.mbu == pytest.approx(moved / (3.35e12 * busy_s), rel=1e-9)
-    assert 0.98 < found.mbu < 1 + 1e-12
-    assert weights_and_kv / moved > 0.99
+    assert 0.98 < found.mbu < 1
     assert found.bound == "memory"
     # each pass: layers and head for one token, and its pairs
     flop = 1000 * 2 * (LAYERS + HEAD) + 32 * 4 * 4096 * 1000 * 1001 / 2

@@ -48,6 +48,7 @@ def test_the_engine_can_keep_the_promises_of_a_plan(
 ) -> None:
     for _, _, _, plan in plans(data, kind):
         assert plan.prefill_tokens or not plan.prefill_yields
+        assert not plan.phases or plan.phases[-1].visible_tokens, "it goes on after its last token"
         for phase in plan.phases:
             assert phase.passes > 0
             assert phase.passes % phase.chunk_passes == 0, "the last chunk would never be seen"

@@ -62,8 +62,7 @@ def test_no_clock_runs_back(outcome: Outcome) -> None:
 def test_the_mean_number_inside_is_rate_times_time(outcome: Outcome) -> None:
     law = outcome.metrics.littles_law
     assert law.lhs is not None
-    # Both ends of the window cut requests in two: some tens of about a thousand.
-    assert law.lhs == pytest.approx(law.rhs, rel=0.05)
+    assert law.lhs == pytest.approx(law.rhs, rel=1e-9)
 
 
 def test_what_is_paid_is_input_output_and_idle(outcome: Outcome) -> None:

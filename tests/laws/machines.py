@@ -26,7 +26,7 @@ RATES = (
     "int8_dense_flop_per_s",
     "fp4_dense_flop_per_s",
 )
-LINK = "link_one_way_bytes_per_s"
+LINKS = ("link_one_way_bytes_per_s", "network_one_way_bytes_per_s")
 HARD = 1000.0
 """Norm at which a rounded roofline is the hard one to 0.1 %."""
 
@@ -34,7 +34,7 @@ HARD = 1000.0
 def slower(cost: ForwardPass, factor: float) -> ForwardPass:
     """Return the cost model with every rate divided and every fixed time multiplied."""
     slow = cost
-    for name in (*RATES, LINK):
+    for name in (*RATES, *LINKS):
         slow = faster(slow, name, 1 / factor)
     fitted, engine = _stretch(cost.fitted, factor), _stretch(cost.engine, factor)
     return ForwardPass(cost.model, slow.gpu, fitted, engine, cost.deployment)

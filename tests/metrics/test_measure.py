@@ -68,7 +68,8 @@ def test_throughput_counts_what_finishes_in_the_window(
     assert rates.input_tokens_per_s == pytest.approx(30 / 8)
     assert rates.output_tokens_per_s == pytest.approx(17 / 8)
     assert rates.output_tokens_per_s_per_gpu == pytest.approx(17 / 16)
-    assert rates.offered_requests_per_s == pytest.approx(3 / 8)
+    # Two gaps in two seconds, however long the last answer takes.
+    assert rates.offered_requests_per_s == pytest.approx(1.0)
 
 
 def test_background_finishing_in_the_window_is_throughput_but_is_not_offered(
@@ -99,6 +100,17 @@ def test_the_waterfall_adds_up_to_the_mean_ttft(
     assert total == pytest.approx(result.latency["ttft"].mean)
 
 
+def test_goodput_is_never_more_than_what_finishes_in_the_window(
+    a_records: Records, a_simulation: Simulate
+) -> None:
+    # All meet the target; two of five finish between the first and the last arrival, at 4 s.
+    records = a_records([0.0, 1, 2, 3, 4], last_token_s=[2.5, 3.5, 4.5, 5.5, 6.5])
+    result = measured(a_simulation(records, steady_state=True), ttlt_ms=3000)
+    assert result.slo.attainment == 1
+    assert result.throughput.requests_per_s == pytest.approx(2 / 4)
+    assert result.slo.goodput_requests_per_s == result.throughput.requests_per_s
+
+
 def test_attainment_counts_the_rejected_and_the_unfinished_as_missed(
     a_records: Records, a_simulation: Simulate
 ) -> None:
@@ -114,7 +126,7 @@ def test_attainment_counts_the_rejected_and_the_unfinished_as_missed(
     assert (counts.offered, counts.finished, counts.rejected, counts.unfinished) == (4, 2, 1, 1)
     assert result.slo.attainment == 0.25
     assert result.slo.by_target == {"ttft": 0.25, "tpot": 0.5}
-    assert result.slo.goodput_requests_per_s == pytest.approx(0.25 * 4 / 5)
+    assert result.slo.goodput_requests_per_s == pytest.approx(1 / 5)  # one in five seconds
     assert result.slo.met
     assert any("1 requests never finished" in note for note in result.notes)
 

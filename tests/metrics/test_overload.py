@@ -192,13 +192,55 @@ def test_rates_of_an_overloaded_run_say_what_they_stand_for(
     assert not any("are rough" in note for note in notes)
 
 
-def test_rates_of_fewer_requests_than_are_served_at_once_are_called_rough(
+def test_rates_of_hardly_more_requests_than_are_served_at_once_are_called_rough(
     filling: Callable[..., Simulation],
 ) -> None:
-    # A hundred servers; each is seen to finish less than one request.
-    result = measured(filling(100, np.linspace(100, 200, 250)))
+    # A hundred servers; each is seen to finish two or three requests.
+    result = measured(filling(100, np.linspace(100, 110, 400)))
     assert result.status == "overloaded"
+    assert result.sustainable_requests_per_s is not None
     assert any("are rough" in note for note in result.notes)
+
+
+def test_a_deployment_that_has_hardly_filled_up_shows_no_sustainable_rate(
+    filling: Callable[..., Simulation],
+) -> None:
+    # A hundred servers; each is seen to finish one request, all within seconds of each other.
+    result = measured(filling(100, np.linspace(100, 110, 250)))
+    assert result.status == "overloaded"
+    assert result.sustainable_requests_per_s is result.throughput.requests_per_s is None
+
+
+@pytest.mark.parametrize("requests", [600, 1000, 1630, 4000])
+def test_the_sustainable_rate_does_not_depend_on_how_long_the_run_is(
+    filling: Callable[..., Simulation], requests: int
+) -> None:
+    # A hundred servers that fill up within 5 s and all take 100 s: bursts of a hundred answers.
+    result = measured(filling(100, np.full(requests, 100.0), per_s=20))
+    assert result.sustainable_requests_per_s == pytest.approx(1.0, rel=0.06)
+
+
+@pytest.mark.parametrize("requests", [2, 20, 50])
+def test_a_run_that_ends_before_the_first_answers_does_not_say_that_the_deployment_keeps_up(
+    a_records: Records, a_simulation: Simulate, requests: int
+) -> None:
+    arrival = at_rates((10, requests))
+    slow, quick = arrival + 60, arrival + 0.01
+    short = measured(a_simulation(a_records(arrival, last_token_s=slow), steady_state=True))
+    assert short.status == "ok"
+    assert short.too_short
+    assert not short.slo.met
+    assert any("too short to tell" in note for note in short.notes)
+    enough = measured(a_simulation(a_records(arrival, last_token_s=quick), steady_state=True))
+    assert not enough.too_short
+    assert enough.slo.met
+
+
+def test_a_trace_is_never_too_short_it_is_all_there_is(
+    a_records: Records, a_simulation: Simulate
+) -> None:
+    arrival = at_rates((10, 20))
+    assert not measured(a_simulation(a_records(arrival, last_token_s=arrival + 60))).too_short
 
 
 def test_an_overloaded_run_in_which_nothing_finishes_has_no_rate_and_says_so(

@@ -35,7 +35,7 @@ def test_littles_law_holds_exactly_where_the_system_starts_and_ends_empty(
     assert law.rhs == pytest.approx(9 / 8)
 
 
-def test_littles_law_has_no_right_side_while_a_request_is_unfinished(
+def test_littles_law_counts_the_unfinished_as_long_as_they_are_seen(
     a_records: Callable[..., RequestRecords], a_simulation: Callable[..., Simulation]
 ) -> None:
     records = a_records(
@@ -43,7 +43,22 @@ def test_littles_law_has_no_right_side_while_a_request_is_unfinished(
     )
     law = littles_law(a_simulation(records), measurement_window(records, steady_state=False))
     assert law.lhs == pytest.approx((3 + 1) / 3)
-    assert law.rhs is None
+    assert law.rhs == pytest.approx((3 + 1) / 3)
+
+
+def test_littles_law_holds_exactly_where_the_window_cuts_requests_at_both_ends(
+    a_records: Callable[..., RequestRecords], a_simulation: Callable[..., Simulation]
+) -> None:
+    # Inside [2, 5]: 1 s of the first request, 2 s of the second, 1 s of the third, none of the
+    # rejected one.
+    records = a_records(
+        [0.0, 3.0, 4.0, 4.5],
+        last_token_s=[3.0, 9.0, 8.0, NAN],
+        status=[Status.FINISHED, Status.FINISHED, Status.FINISHED, Status.REJECTED],
+    )
+    law = littles_law(a_simulation(records), Window(2, 5, steady_state=True))
+    assert law.rhs == pytest.approx((1 + 2 + 1) / 3)
+    assert law.lhs == pytest.approx(law.rhs)
 
 
 def test_the_steady_window_runs_between_arrivals_and_any_other_to_the_last_token(

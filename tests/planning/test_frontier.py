@@ -3,17 +3,20 @@
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from sim.errors import InputError
 from sim.planning import Frontier, frontier
+from sim.planning.assumptions import unsteady
+from sim.planning.point import Load, Point, PointStatus
+from sim.planning.rounds import _no_luck
 from sim.scenario import Scenario, build_scenario
 
 COLUMNS = (
     "strategy,hardware,tensor_parallel,replicas,requests_per_s,users,user_tokens_per_s,"
-    "output_tokens_per_s_per_gpu,output_tokens_per_usd,ttft_p99_ms,max_gap_p99_ms,status"
+    "output_tokens_per_s_per_gpu,output_tokens_per_usd,ttft_p99_ms,max_gap_p99_ms,status,note"
 )
 SPECULATIVE = {
     "name": "speculative",
@@ -210,6 +213,45 @@ def test_ctrl_c_leaves_a_frontier_of_what_was_computed() -> None:
 def test_what_is_assumed_is_said() -> None:
     text = " ".join(swept().assumptions)
     assert "closed loop" in text
-    assert "Speculative: acceptance assumed" in text
+    assert "Speculative: acceptance: " in text
     assert "Block diffusion: a what-if" in text
     assert set(swept().provenance) == {item.strategy for item in swept().entries}
+
+
+def a_point(users: int, per_gpu: float, status: str) -> Point:
+    return Point(
+        strategy="autoregressive",
+        hardware="h100_sxm",
+        tensor_parallel=1,
+        replicas=1,
+        requests_per_s=1.0,
+        users=users,
+        user_tokens_per_s=10.0,
+        output_tokens_per_s_per_gpu=per_gpu,
+        output_tokens_per_usd=None,
+        ttft_p99_s=None,
+        max_gap_p99_s=None,
+        status=cast("PointStatus", status),
+    )
+
+
+def test_a_target_missed_at_a_lighter_load_is_not_kept_at_a_heavier_one() -> None:
+    loads = [Load("autoregressive", "h100_sxm", scenario(), 60, users) for users in (1, 2, 4, 8)]
+    statuses = ("ok", "misses target", "ok", "overloaded")
+    points = [a_point(1, 1.0, status) for status in statuses]
+    found = {id(load): point for load, point in zip(loads, points, strict=True)}
+    turned = _no_luck(loads, found)
+    assert [turned[id(load)].status for load in loads if id(load) in turned] == ["misses target"]
+    assert "within the noise" in turned[id(loads[2])].note
+
+
+def test_a_throughput_that_falls_with_the_load_is_told() -> None:
+    (told,) = unsteady([a_point(*point, "ok") for point in ((1, 100.0), (2, 97.0), (4, 90.0))])
+    assert "4 users get 7% less out of a GPU than 2 users do" in told
+
+
+def test_a_miss_says_which_share_of_the_requests_decided_it() -> None:
+    found = frontier(scenario(slo={"ttft_ms": 1, "attainment": 0.9}), points=2, requests=20)
+    assert {row["note"] for row in found.rows()} == {
+        "misses ttft kept by 0.0% of the requests, 90.0% asked"
+    }

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from sim.planning.curve import Best, best_of
-from sim.planning.ladder import read_ladder, winning_regions
+from sim.planning.ladder import read_ladder, tie_band, winning_regions
 from sim.planning.point import Point
 
 
@@ -77,3 +77,13 @@ def test_without_any_point_that_counts_there_is_nothing_to_read() -> None:
     nothing = {"steep": best_of("steep", [])}
     assert winning_regions(nothing) == ()
     assert read_ladder(nothing, "steep") == ()
+
+
+def test_short_runs_tie_at_leads_that_long_ones_tell_apart() -> None:
+    # The lead at 93 tokens/s per user, between the 3 % of long runs and the 6 % of short ones.
+    assert tie_band(300) == pytest.approx(0.0577, abs=0.0001)
+    assert tie_band(100_000) == 0.03
+    (rung,) = read_ladder(BOTH, "steep", (93,), tie=0.5)
+    (close,) = read_ladder(BOTH, "steep", (93,), tie=0.0)
+    assert rung.tied
+    assert not close.tied

@@ -32,11 +32,21 @@ def test_users_in_flight_are_rate_times_time_as_littles_law_says() -> None:
     rate, stay_s = metrics.throughput.requests_per_s, metrics.latency["ttlt"].mean
     assert rate is not None
     assert stay_s is not None
-    assert rate * stay_s == pytest.approx(16, rel=0.03)
+    assert rate * stay_s == pytest.approx(16, rel=0.015)
 
 
-def test_as_many_requests_are_measured_as_asked_for() -> None:
-    assert serve_users(scenario(SPREAD), 8, 300).metrics.requests.offered == 300
+def test_whole_turns_of_all_users_are_measured_at_least_as_many_requests_as_asked_for() -> None:
+    assert serve_users(scenario(SPREAD), 8, 300).metrics.requests.offered == 304
+    assert serve_users(scenario(SPREAD), 100, 150).metrics.requests.offered == 400
+
+
+@pytest.mark.parametrize("requests", [60, 100, 400])
+def test_users_in_step_are_as_many_answers_a_turn_as_there_are_users(requests: int) -> None:
+    # Equal requests: each user gets one answer per stay, however few turns are measured.
+    metrics = serve_users(scenario({"kind": "fixed", "tokens": 64}), 24, requests).metrics
+    rate, stay_s = metrics.throughput.requests_per_s, metrics.latency["ttlt"].mean
+    assert rate is not None
+    assert rate * (stay_s or 0) == pytest.approx(24, rel=0.005)
 
 
 def test_one_user_alone_is_as_fast_as_in_a_benchmark_with_one_user() -> None:

@@ -32,6 +32,7 @@ DIFFUSION_MODEL = {
     "qk_norm": False,
     "max_context_tokens": 4096,
     "causal": False,
+    "decoding": ["block_diffusion"],
 }
 
 
@@ -82,7 +83,7 @@ def test_fixed_lengths_must_fit_into_the_context() -> None:
 
 
 def test_weights_must_fit_into_the_memory() -> None:
-    with pytest.raises(DoesNotFitError, match="tensor_parallel` to 2"):
+    with pytest.raises(DoesNotFitError, match=r"set `deployment\.tensor_parallel: 2`"):
         resolve(scenario(model="llama-3.1-70b"))
 
 
@@ -121,14 +122,14 @@ def test_an_own_price_stands_and_an_unknown_list_is_refused() -> None:
     ("layout", "problem"),
     [
         ({"expert_parallel": 2, "tensor_parallel": 2}, "llama-3.1-8b has no experts to spread"),
-        ({"attention_data_parallel": 16}, "more GPUs than the 8 of a node of h100_sxm"),
+        ({"attention_data_parallel": 16}, "16 GPUs spans nodes of 8 h100_pcie"),
     ],
 )
 def test_a_layout_that_model_and_node_do_not_allow_is_refused(
     layout: dict[str, int], problem: str
 ) -> None:
     with pytest.raises(InputError, match=problem):
-        resolve(scenario(deployment=layout))
+        resolve(scenario(hardware="h100_pcie", deployment=layout))
 
 
 def test_experts_spread_over_gpus_that_a_stage_does_not_have_are_refused() -> None:

@@ -5,8 +5,10 @@ import streamlit as st
 from app.dashboard import answer, charts, runs, tiles, trouble
 from app.dashboard.choices import Choices, priced, scenario_of
 from app.dashboard.controls import choose
+from app.dashboard.markdown import escape
 from app.dashboard.state import full_run_wanted, want_full_run
 from sim.errors import DoesNotFitError, SimError
+from sim.report.answer import headline
 from sim.run import Outcome
 from sim.scenario import Scenario
 
@@ -37,7 +39,7 @@ def show(
     outcome: Outcome, scenario: Scenario, choices: Choices, *, no_price: str | None, is_full: bool
 ) -> None:
     """Draw the answer first, then the numbers, then why."""
-    st.markdown(f"### {escape(answer.headline(outcome))}")
+    st.markdown(f"### {escape(headline(outcome))}")
     below = st.empty()
     compare = outcome.scenario.decoding.name != "autoregressive"
     waiting = ", compared with autoregressive decoding: …" if compare else "."
@@ -83,11 +85,6 @@ def badges(outcome: Outcome, scenario: Scenario, *, is_full: bool) -> None:
             on_click="ignore",
             help="This scenario as a file, for `paretoken run`.",
         )
-
-
-def escape(text: str) -> str:
-    """Keep dollars out of the hands of KaTeX."""
-    return text.replace("$", r"\$")
 
 
 explore()

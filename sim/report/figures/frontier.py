@@ -17,8 +17,7 @@ from sim.report.figures.frontier_view import (
 from sim.report.figures.labels import Spot, place_names
 from sim.report.figures.palette import palette, style
 from sim.report.figures.template import Figure, figure
-from sim.report.figures.words import significant
-from sim.report.words import time_ms, usd
+from sim.report.words import significant, time_ms, usd
 from sim.units import MEGA
 
 Vertical = Literal["gpu", "usd"]

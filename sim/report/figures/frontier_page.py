@@ -11,11 +11,9 @@ from sim.report.figures.frontier import frontier_figure
 from sim.report.figures.frontier_words import frontier_finding
 from sim.report.figures.palette import Palette, palette, style
 from sim.report.figures.template import CONFIG, FONT
-from sim.report.figures.words import significant
-from sim.report.words import gpu_label, usd
+from sim.report.words import NOTHING, gpu_label, maybe, ratio, significant, usd
 from sim.units import MEGA
 
-_NONE: Final = "—"
 _PAGE: Final = Template("""<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -88,8 +86,7 @@ def _subtitle(frontier: Frontier) -> str:
     stopped = "" if frontier.complete else " Stopped early: not all points are there."
     stored = stored_label(scenario.deployment.weights)
     return (
-        f"{scenario.name}: {model} {stored} on {gpu}, {layout}, "
-        f"seed {scenario.run.seed}.{stopped}"
+        f"{scenario.name}: {model} {stored} on {gpu}, {layout}, seed {scenario.run.seed}.{stopped}"
     )
 
 
@@ -97,7 +94,7 @@ def _legend(frontier: Frontier) -> str:
     baseline = frontier.label(frontier.baseline).lower()
     return (
         f"Output tokens/s per GPU at this user speed or faster; × is the ratio to {baseline} "
-        f"where both get there. {_NONE}: not reached. A user's speed is output tokens over the "
+        f"where both get there. {NOTHING}: not reached. A user's speed is output tokens over the "
         "time to the last token, median over requests."
     )
 
@@ -136,28 +133,26 @@ def _rung(frontier: Frontier, rung: Rung, *, priced: bool, several: bool) -> str
     for item in frontier.entries:
         name = item.strategy
         best = ' class="best"' if name == rung.winner else ""
-        cells.append(f"<td{best}>{_number(rung.output_tokens_per_s_per_gpu[name])}</td>")
+        cells.append(
+            f"<td{best}>{maybe(rung.output_tokens_per_s_per_gpu[name], significant)}</td>"
+        )
         if several:
-            cells.append(f"<td>{rung.tensor_parallel[name] or _NONE}</td>")
+            cells.append(f"<td>{rung.tensor_parallel[name] or NOTHING}</td>")
         if priced:
             per_usd = rung.output_tokens_per_usd[name]
-            cells.append(f"<td>{usd(MEGA / per_usd) if per_usd else _NONE}</td>")
+            cells.append(f"<td>{usd(MEGA / per_usd) if per_usd else NOTHING}</td>")
         if name != frontier.baseline:
             over = rung.ratio[name]
-            cells.append(f"<td>{f'{over:.2f}×' if over else _NONE}</td>")
+            cells.append(f"<td>{ratio(over, 2) if over else NOTHING}</td>")
     cells.append(f'<td class="text">{escape(_winner(frontier, rung))}</td>')
     return f"<tr>{''.join(cells)}</tr>"
 
 
 def _winner(frontier: Frontier, rung: Rung) -> str:
     if rung.winner is None:
-        return _NONE
+        return NOTHING
     labels = [frontier.label(name) for name in (rung.winner, *rung.tied)]
     return f"tie: {', '.join(labels)}" if rung.tied else labels[0]
-
-
-def _number(value: float | None) -> str:
-    return _NONE if value is None else significant(value)
 
 
 def _origins(frontier: Frontier) -> str:
@@ -177,14 +172,14 @@ def _origins(frontier: Frontier) -> str:
 
 
 def _points(frontier: Frontier) -> str:
-    heads = [*frontier.points[0].row(), "note"]
-    body = [[*map(_cell, point.row().values()), point.note] for point in frontier.points]
+    heads = list(frontier.points[0].row())
+    body = [[*map(_cell, point.row().values())] for point in frontier.points]
     return _table(heads, body, text=False)
 
 
 def _cell(value: str | float | None) -> str:
     if value is None:
-        return _NONE
+        return NOTHING
     return significant(value) if isinstance(value, float) else str(value)
 
 

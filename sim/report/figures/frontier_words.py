@@ -1,8 +1,7 @@
 """What a frontier says, in a sentence."""
 
 from sim.planning import Frontier, Rung
-from sim.report.figures.words import ratio, significant
-from sim.report.words import gpu_label, usd
+from sim.report.words import gpu_label, ratio, significant, usd
 from sim.units import MEGA
 
 
@@ -17,9 +16,11 @@ def frontier_finding(frontier: Frontier, target: float | None = None) -> str:
     chief = _name(frontier, regions[0].winner)
     first = f"{chief[:1].upper()}{chief[1:]} gets the most out of each {gpu}"
     if len(regions) == 1:
-        return f"{first} at every speed up to {_round(regions[0].high)} tokens/s per user"
-    parts = [f"up to {_round(regions[0].high)} tokens/s per user"]
-    parts += [f"{_name(frontier, item.winner)} up to {_round(item.high)}" for item in regions[1:]]
+        return f"{first} at every speed up to {significant(regions[0].high, 2)} tokens/s per user"
+    parts = [f"up to {significant(regions[0].high, 2)} tokens/s per user"]
+    parts += [
+        f"{_name(frontier, item.winner)} up to {significant(item.high, 2)}" for item in regions[1:]
+    ]
     return f"{first} {', '.join(parts)}"
 
 
@@ -54,8 +55,3 @@ def _name(frontier: Frontier, strategy: str) -> str:
     label = entry.label if entry.label[:2].isupper() else entry.label[:1].lower() + entry.label[1:]
     name = f"{label} decoding" if label in {"autoregressive", "speculative"} else label
     return f"{name} (what-if)" if entry.what_if else name
-
-
-def _round(speed: float) -> str:
-    """Return a speed with the two digits that interpolated curves justify."""
-    return f"{float(f'{speed:.2g}'):,.0f}" if speed >= 10 else f"{speed:.1f}"

@@ -14,8 +14,7 @@ from sim.report.figures.labels import spread
 from sim.report.figures.palette import Palette, palette, style
 from sim.report.figures.roof import Roof, roof_of
 from sim.report.figures.template import Figure, figure
-from sim.report.figures.words import ratio, significant
-from sim.report.words import percent, time_ms
+from sim.report.words import percent, ratio, significant, time_ms
 from sim.units import TERA
 
 _HEIGHT_PX: Final = 330

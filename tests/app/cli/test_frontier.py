@@ -23,7 +23,7 @@ strategies:
 COLUMNS = [
     *("strategy", "hardware", "tensor_parallel", "replicas", "requests_per_s", "users"),
     *("user_tokens_per_s", "output_tokens_per_s_per_gpu", "output_tokens_per_usd"),
-    *("ttft_p99_ms", "max_gap_p99_ms", "status"),
+    *("ttft_p99_ms", "max_gap_p99_ms", "status", "note"),
 ]
 
 
@@ -132,3 +132,22 @@ def test_a_width_beyond_the_bounds_is_refused(paretoken: Any) -> None:
     answered = paretoken("frontier", "small.yaml", "--tensor-parallel", "128")
     assert (answered.code, answered.out) == (2, "")
     assert answered.err.count("\n") == 1
+
+
+def test_where_no_load_meets_the_targets_the_answer_says_so_and_why(
+    paretoken: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "hard.yaml").write_text(
+        "model: llama-3.1-8b\nhardware: h100_sxm\ndeployment: {max_sequences: 2}\n"
+        "workload:\n  arrivals: {kind: poisson, requests_per_s: 4}\n"
+        "  input_tokens: {kind: fixed, tokens: 200}\n"
+        "  output_tokens: {kind: fixed, tokens: 8}\n"
+        "slo: {ttft_ms: 0.1}\n",
+        "utf-8",
+    )
+    answered = paretoken("frontier", "hard.yaml", "--quick")
+    assert answered.code == 1
+    said = " ".join(answered.out.split())
+    assert "hard: No strategy meets the targets at any load." in said
+    assert "1 misses ttft kept by 0.0% of the requests, 99.0% asked" in said
+    assert "tokens/s per user" not in said.partition("What is assumed")[0]

@@ -38,7 +38,7 @@ def test_the_answer_comes_first_and_holds_rate_money_targets_and_bound(paretoken
     answered = paretoken("run", "small.yaml")
     first = " ".join(answered.out.partition("\nllama")[0].split())
     # 2 USD an hour for 730 hours
-    assert first.startswith("1 × H100 serves 4.0 requests/s of small for $1,460 a month: 100%")
+    assert first.startswith("1 × H100 serves 4 requests/s of small for $1,460 a month: 100%")
     assert "TTFT p99" in first
     assert first.endswith("bound by memory bandwidth.")
     assert answered.code == 0

@@ -1,9 +1,19 @@
 """One short run that the tests of words and tiles share."""
 
+import sys
+
 import pytest
 
 from sim.run import Outcome, run
 from sim.scenario import load_scenario
+
+
+@pytest.fixture(autouse=True)
+def _main_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the main module back: Streamlit leaves the page there, and every process that a later
+    test starts would import it.
+    """
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
 
 
 @pytest.fixture(scope="session")

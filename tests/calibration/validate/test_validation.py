@@ -1,12 +1,15 @@
 import json
+import pickle
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from calibration.validate import error_tables, read_runs, validate_file
+from calibration.validate import Prediction, Refusal, error_tables, read_runs, validate_file
 from calibration.validate import pool as pool_module
 from calibration.validate.pool import predict_all
+from sim.processes import Failed
 
 Row = Callable[..., str]
 RunsFile = Callable[..., Path]
@@ -74,27 +77,28 @@ def test_the_tables_name_every_group_and_count_the_refused(runs_file: RunsFile, 
     assert refused.rows[0][1:] == ("2", "x")
 
 
-def test_processes_and_one_after_the_other_give_the_same_and_tell_how_far_they_are(
+def test_the_longest_rows_go_first_and_results_come_in_the_order_of_the_table(
     runs_file: RunsFile, row: Row, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    given: list[tuple[int, int]] = []
+
+    def in_a_process(function: Any, tasks: Any, workers: int, *, on_result: Any) -> list[Any]:
+        given.extend((task.concurrency, workers) for task in tasks)
+        travelled = pickle.loads(pickle.dumps(function))  # as it would to another process
+        results = [pickle.loads(pickle.dumps(travelled(task))) for task in tasks]
+        on_result(len(tasks))
+        return [Failed("killed"), *results[1:]]
+
     monkeypatch.setattr(pool_module, "FEWEST_FOR_A_POOL", 2)
+    monkeypatch.setattr(pool_module, "map_tasks", in_a_process)
     runs = read_runs(runs_file(row(case="a"), row(case="b", concurrency=5), row(gpu="abacus")))
     told: list[tuple[int, int]] = []
-    apart = predict_all(runs, "mean", workers=2, progress=lambda *done: told.append(done))
-    serial = predict_all(runs, "mean", workers=1)
-    assert told == [(1, 3), (2, 3), (3, 3)]
-    for one, other in zip(apart, serial, strict=True):
-        assert type(one) is type(other)
-        assert getattr(one, "ttft_ms", None) == getattr(other, "ttft_ms", None)
-        assert getattr(one, "reason", None) == getattr(other, "reason", None)
-
-
-def test_where_no_process_can_be_had_the_rows_are_done_one_by_one(
-    runs_file: RunsFile, row: Row, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise PermissionError("no semaphores here")
-
-    monkeypatch.setattr(pool_module, "FEWEST_FOR_A_POOL", 1)
-    monkeypatch.setattr(pool_module, "ProcessPoolExecutor", refuse)
-    assert validate_file(runs_file(row())).rows == 1
+    first, second, third = predict_all(
+        runs, "mean", workers=2, progress=lambda *done: told.append(done)
+    )
+    assert given == [(5, 2), (runs[0].concurrency, 2), (runs[2].concurrency, 2)]
+    assert told == [(3, 3)]
+    assert isinstance(first, Prediction)
+    assert second == Refusal("b", "killed")
+    assert isinstance(third, Refusal)
+    assert "abacus" in third.reason
