@@ -220,7 +220,9 @@ def _at_context(
 
 
 def _most_sequences(serving: Serving, context: int) -> int:
-    return int(serving.memory.blocks // serving.memory.kv.blocks_for(float(context)))
+    groups = serving.cost.deployment.attention_data_parallel  # each has a pool of its own
+    blocks = serving.memory.blocks // groups
+    return groups * int(blocks // serving.memory.kv.blocks_for(float(context)))
 
 
 def _cell(serving: Serving, sequences: int, context: int) -> Cell:

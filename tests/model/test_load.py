@@ -97,7 +97,7 @@ def test_flat_facts_and_layers_written_out_are_the_same_model() -> None:
     [
         ({"layers": [{"count": 2, "mixer": "mla"}]}, "`mixer` 'mla' is not among ['gqa']"),
         ({"layers": [{"count": 2, "mlp": "moe"}]}, "`mlp` 'moe' is not among ['mlp']"),
-        ({"layers": []}, "`architecture.layers` Tuple should have at least 1 item"),
+        ({"layers": []}, "`architecture.layers` should have at least 1 item"),
         ({"mixers": {"gqa": {"kind": "rwkv"}}}, "should be one of"),
         (
             {"mlps": {"mlp": {"kind": "moe", "experts": 2, "active": 3}}},

@@ -107,6 +107,14 @@ def test_the_pool_holds_what_is_left_of_the_memory(base: Scenario) -> None:
     assert held == floor(left / (80 * 2 * 128 * 32_000))
 
 
+def test_each_group_of_a_data_parallel_replica_has_a_pool_of_its_own(base: Scenario) -> None:
+    spread = base.with_deployment(tensor_parallel=1, attention_data_parallel=8, expert_parallel=8)
+    held = compared(spread, "deepseek-v3", "kimi-k2").candidates[0].at_context(128_000)
+    assert held.most_sequences is not None
+    assert held.most_sequences % 8 == 0
+    assert held.read_bytes_per_gpu == held.read_bytes  # no latent is kept twice
+
+
 def test_what_does_not_fit_says_so_in_every_cell(base: Scenario) -> None:
     alone = base.with_deployment(tensor_parallel=1, weights="bf16")
     comparison = compared(alone, "llama-3.1-405b", "llama-3.1-8b")

@@ -227,7 +227,7 @@ def test_experts_can_be_spread_where_a_model_has_some(
     page.selectbox(key="e_attention_data_parallel").set_value(2).run()
     page.selectbox(key="e_experts").set_value("spread").run()
     assert not page.exception
-    assert "32 × H200 SXM" in answer(page)  # 4 replicas of 4 x 2
+    assert "32 × H200 (4 replicas of 8)" in answer(page)
     scenario = download()
     assert scenario.deployment.expert_parallel == 8
     assert scenario.deployment.attention_data_parallel == 2
@@ -241,7 +241,7 @@ def test_a_scenario_with_spread_experts_opens_as_it_is(
     page = opened(scenario="deepseek-r1-h200")
     assert page.selectbox(key="e_experts").value == "spread"
     assert page.selectbox(key="e_attention_data_parallel").value == 8
-    assert answer(page).startswith("### 8 × H200 SXM serve")
+    assert answer(page).startswith("### 8 × H200 serve")
     assert download() == load_scenario("deepseek-r1-h200")
 
 
