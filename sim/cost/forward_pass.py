@@ -139,12 +139,11 @@ class ForwardPass:
         tokens, logits = positions + prefill_tokens, logit_positions + prefill_sequences
         count = sequences + prefill_sequences
         total = self.host_pass_s + self.host_sequence_s * count
+        decode = prefill = 1.0
         if self._lanes > 1:
-            tokens, logits, decode, prefill = self._of_one_lane(
+            tokens, count, logits, decode, prefill = self._of_one_lane(
                 sequences, positions, logits, prefill_sequences, prefill_tokens
             )
-        else:
-            decode = prefill = 1.0
         key = (tokens, logits, count if self._stateful else 0)
         known = self._by_size.get(key)
         total += self._remember(key) if known is None else known
@@ -169,18 +168,17 @@ class ForwardPass:
 
     def _of_one_lane(
         self, sequences: int, positions: int, logits: float, prompts: int, prompt_tokens: int
-    ) -> tuple[int, float, float, float]:
-        """Return the tokens and logits of the fullest lane, and its share of decode and prefill.
+    ) -> tuple[int, int, float, float, float]:
+        """Return tokens, sequences and logits of the fullest lane, and its share of both stages.
 
         Sequences are spread over attention-data groups and pipeline microbatches; one sequence is
         never split, so a lane holds at least one of those there are.
         """
-        decode = 1.0 / max(1, min(self._lanes, sequences))
-        prefill = 1.0 / max(1, min(self._lanes, prompts))
-        tokens = -(-positions // max(1, min(self._lanes, sequences)))
-        tokens += -(-prompt_tokens // max(1, min(self._lanes, prompts)))
+        decode, prefill = (max(1, min(self._lanes, count)) for count in (sequences, prompts))
+        tokens = -(-positions // decode) - (-prompt_tokens // prefill)
+        count = -(-sequences // decode) - (-prompts // prefill)
         lanes = max(1, min(self._lanes, sequences + prompts))
-        return tokens, logits / lanes, decode, prefill
+        return tokens, count, logits / lanes, 1.0 / decode, 1.0 / prefill
 
     def line(
         self,
@@ -218,8 +216,9 @@ class ForwardPass:
         tokens = load.positions + load.prefill_tokens
         logits = load.logit_positions + load.prefill_sequences
         count, decode, prefill = load.sequences + load.prefill_sequences, 1.0, 1.0
+        host_s = self.host_s(count)
         if self._lanes > 1:
-            tokens, logits, decode, prefill = self._of_one_lane(
+            tokens, count, logits, decode, prefill = self._of_one_lane(
                 load.sequences, load.positions, logits, load.prefill_sequences, load.prefill_tokens
             )
         found = self.dense.operations(tokens, count) + self.dense.logits(logits)
@@ -233,7 +232,6 @@ class ForwardPass:
             for index, rates in self._prefill:
                 read, made = reads[index + 1]
                 found.append(rates.operation(read * prefill, made * prefill, "prefill"))
-        host_s = self.host_s(count)
         if host_s:
             found.append(Operation("host", 1, host_s, kind="host"))
         return tuple(found)
