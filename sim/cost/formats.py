@@ -6,7 +6,7 @@ from sim.deployment import Deployment
 from sim.hardware import GpuProfile
 from sim.model import Model
 from sim.model.weight_format import PARTS, Part, WeightFormat
-from sim.precision import BYTES_PER_WEIGHT, Precision
+from sim.precision import BYTES_PER_WEIGHT, Precision, bits_per_weight
 
 _SIXTEEN_BITS: tuple[Precision, ...] = ("bf16", "fp16")
 
@@ -17,11 +17,13 @@ class StoredAs:
 
     stored: Precision
     computed: Precision
+    bits: float | None = None
+    """Bits per weight of a checkpoint that groups its weights in its own way."""
 
     @property
     def weight_bytes(self) -> float:
         """Bytes per weight, scales included."""
-        return BYTES_PER_WEIGHT[self.stored]
+        return BYTES_PER_WEIGHT[self.stored] if self.bits is None else self.bits / 8
 
     @property
     def input_bytes(self) -> float:
@@ -59,7 +61,22 @@ def computed_in(stored: Precision, gpu: GpuProfile, asked: Precision | None = No
 def parts_of(model: Model, gpu: GpuProfile, deployment: Deployment) -> dict[Part, StoredAs]:
     """Return how each part is stored and computed on this GPU."""
     formats = stored_formats(model, deployment.weights)
+    own = all(model.weights.of(part) == stored for part, stored in formats.items())
     return {
-        part: StoredAs(stored, computed_in(stored, gpu, deployment.compute))
+        part: StoredAs(
+            stored,
+            computed_in(stored, gpu, deployment.compute),
+            _grouped_bits(stored, model.weights) if own else None,
+        )
         for part, stored in formats.items()
     }
+
+
+def _grouped_bits(stored: Precision, published: WeightFormat) -> float | None:
+    """Return the bits per weight where the checkpoint says how many weights share a scale."""
+    group = published.group_elements
+    if group is None:
+        return None
+    if stored == "int4":  # a 16-bit scale for each group; AWQ adds a zero point
+        return 4 + (16 + 4 * published.zero_points) / group
+    return bits_per_weight(stored, group)
