@@ -1,7 +1,7 @@
 """Which experts a pass reads, and how far the busiest rank is from the mean."""
 
 from itertools import combinations, product
-from math import lgamma, log, log1p
+from math import exp, lgamma, log, log1p
 
 import numpy as np
 import pytest
@@ -85,22 +85,21 @@ def test_the_busiest_rank_is_that_of_tokens_that_choose_at_random(
         assert model == pytest.approx(np.mean(drawn), abs=error + 0.01 * model)
 
 
+def log_binomial(trials: int, count: int, chance: float) -> float:
+    ways = lgamma(trials + 1) - lgamma(count + 1) - lgamma(trials - count + 1)
+    return ways + count * log(chance) + (trials - count) * log1p(-chance)
+
+
 @pytest.mark.parametrize("ranks", [2, 8, 64])
-@pytest.mark.parametrize("experts", [8, 128, 512])
-@pytest.mark.parametrize("tokens", [1, 20, 150, 400, 2000])
+@pytest.mark.parametrize("experts", [64, 128, 512])
+@pytest.mark.parametrize("tokens", [1, 20, 150, 200])
 def test_the_most_hits_of_several_ranks_are_those_of_the_largest_binomial(
     experts: int, ranks: int, tokens: int
 ) -> None:
-    if experts % ranks:
-        pytest.skip("no whole experts per rank")
     own, routing = experts // ranks, Routing(experts, 8, ranks)
     chance = routing.hits(tokens) / experts
-    log_terms = [
-        lgamma(own + 1) - lgamma(k + 1) - lgamma(own - k + 1) + k * log(chance) + (own - k) * rest
-        for rest in [log1p(-chance)]
-        for k in range(own)
-    ]
-    largest = (1 - np.cumsum(np.exp(log_terms)).clip(max=1) ** ranks).sum()
+    below = np.cumsum([exp(log_binomial(own, k, chance)) for k in range(own)]).clip(max=1)
+    largest = (1 - below**ranks).sum()
     assert routing.busiest_hits(tokens) == pytest.approx(max(1, largest), rel=1e-6)
 
 
