@@ -75,7 +75,7 @@ def tie_band(requests: int) -> float:
     >>> [round(tie_band(n), 3) for n in (300, 1000, 5000)]
     [0.058, 0.032, 0.03]
     """
-    return max(TIE, 1 / sqrt(requests))
+    return max(TIE, 1.0 / sqrt(requests))
 
 
 def read_ladder(

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from math import isnan
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -10,7 +11,9 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from sim.decoding import Autoregressive, BlockDiffusion, Strategy
-from tests.engine.agreement import check_against_oracle
+from sim.engine import Limits, simulate
+from sim.records import Traffic
+from tests.engine.agreement import MODES, check_against_oracle
 from tests.laws.building import KINDS, Case, cases, limits, traffic
 from tests.laws.constant_pass import ConstantPass
 
@@ -20,7 +23,7 @@ SMALL = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-@settings(suppress_health_check=SMALL)
+@settings(max_examples=60, suppress_health_check=SMALL)
 @given(data=st.data())
 def test_engine_and_oracle_agree_on_every_request(
     kind: type[BaseModel], data: st.DataObject
@@ -52,7 +55,33 @@ def cases_on_a_grid(draw: st.DrawFn) -> Case:
     return Case(asked, passes, strategy, ConstantPass(pass_s), draw(limits()))
 
 
-@settings(max_examples=150, suppress_health_check=SMALL)
+@settings(max_examples=80, suppress_health_check=SMALL)
 @given(case=cases_on_a_grid())
 def test_who_arrives_at_the_very_end_of_a_pass_waits_for_the_next(case: Case) -> None:
     check_against_oracle(case)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_user_who_is_ready_when_a_pass_ends_is_admitted_at_the_end_of_the_next(
+    mode: Literal["leap", "pass"],
+) -> None:
+    """The first answer ends with pass 1; its user thinks for one pass, then waits for one."""
+    outputs = np.array([1, 3, 1])
+    asked = Traffic(np.zeros(3), np.ones(3, int), outputs, 3, users=2, think_s=0.5)
+    room = Limits(1, 2, 8, 31, 1, 150)
+    seen = simulate(asked, outputs - 1, Autoregressive(), ConstantPass(0.5), room, mode=mode)
+    assert seen.records.arrival_s.tolist() == [0, 0, 1.0]
+    assert seen.records.admitted_s.tolist() == [0, 0, 1.5]
+    assert seen.records.last_token_s.tolist() == [0.5, 1.5, 2.0]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_request_that_arrives_when_a_pass_ends_is_admitted_at_the_end_of_the_next(
+    mode: Literal["leap", "pass"],
+) -> None:
+    outputs = np.array([4, 1])
+    asked = Traffic(np.array([0, 1.0]), np.ones(2, int), outputs, 2)
+    room = Limits(1, 2, 8, 31, 1, 150)
+    seen = simulate(asked, outputs - 1, Autoregressive(), ConstantPass(0.5), room, mode=mode)
+    assert seen.records.admitted_s.tolist() == [0, 1.5]
+    assert seen.records.last_token_s.tolist() == [2.0, 2.0]
