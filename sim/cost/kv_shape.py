@@ -3,6 +3,10 @@
 from dataclasses import dataclass
 from math import ceil
 
+import numpy as np
+
+from sim.records import FloatArray
+
 _ROUNDING = 1e-6
 """Fractional KV growth adds up to whole tokens only to rounding."""
 
@@ -43,6 +47,17 @@ class KvShape:
     def least_for(self, tokens: float, sequences: int) -> float:
         """Return a lower bound of the blocks of `sequences` that hold `tokens` together."""
         return self.full * tokens / self.block_tokens + self.sequence_blocks * sequences
+
+    def share_of(self, tokens: FloatArray, sequences: FloatArray) -> FloatArray:
+        """Return the share of the pool that `sequences` with `tokens` together fill.
+
+        Blocks that are not full count in part; where windows cap some of the sequences only, it
+        is a little less.
+        """
+        needed = self.full * tokens / self.block_tokens + self.sequence_blocks * sequences
+        for window, weight in self.windows:
+            needed += weight * np.minimum(tokens, sequences * window) / self.block_tokens
+        return np.minimum(1.0, needed / self.blocks)
 
     @property
     def tokens_of_one_sequence(self) -> int:

@@ -52,7 +52,7 @@ class DecodeBatch:
         self.members[sequence.serial] = sequence
         self._add(phase, sequence.kv)
         for reach in self.reaches:
-            reach.join(sequence, phase, passes)
+            reach.join(sequence.serial, sequence.kv, phase, passes)
         end = passes + phase.passes - sequence.done
         heappush(self.ends, (end, sequence.serial, sequence))
 
@@ -70,7 +70,7 @@ class DecodeBatch:
         """Take a sequence out; the rounding that it leaves behind goes with the last one."""
         del self.members[sequence.serial]
         for reach in self.reaches:
-            reach.leave(sequence, phase, passes)
+            reach.leave(sequence.serial, passes)
         if not self.members:
             self._clear()
             self.ends.clear()
@@ -97,18 +97,16 @@ class DecodeBatch:
     def cross(self, passes: int) -> None:
         """Cap the sequences that have crossed a reach."""
         for reach in self.reaches:
-            reach.cross(self.members, passes)
+            reach.cross(passes)
 
     def recount(self, passes: int) -> None:
         """Make the sums anew from the members, as the pass-by-pass mode does."""
         self._clear()
-        for reach in self.reaches:
-            reach.clear()
         for sequence in self.members.values():
             if sequence.phase is not None:
                 self._add(sequence.phase, sequence.kv_at(passes))
-                for reach in self.reaches:
-                    reach.add(sequence, sequence.phase, passes, 1)
+        for reach in self.reaches:
+            reach.recount(passes)
 
     def next_breakpoint(self) -> int:
         """Pass count at which the first phase ends or the first sequence crosses a reach."""
@@ -123,15 +121,14 @@ class DecodeBatch:
 
     def capped(self) -> tuple[tuple[float, float], ...]:
         """(KV tokens read, pairs) of the coming pass in the layers of each reach."""
-        return tuple((reach.read, reach.pairs) for reach in self.reaches)
+        return tuple(reach.state[:2] for reach in self.reaches)
 
     def growths(self) -> tuple[tuple[float, float, float, float], ...]:
         """KV tokens read, pairs and their growths: in all layers that look back, then by reach."""
         first = (self.read, self.pairs, self.growth, self.pairs_growth)
         if not self.reaches:
             return (first,)
-        rest = ((r.read, r.pairs, r.growth, r.pairs_growth) for r in self.reaches)
-        return (first, *rest)
+        return (first, *(reach.state for reach in self.reaches))
 
     def pop_ended(self, passes: int) -> Sequence | None:
         """Remove and return the next sequence whose phase ends at or before `passes`."""

@@ -29,7 +29,7 @@ class Leap:
         "slope_s",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, reaches: int) -> None:
         self.first_s = self.slope_s = 0.0
         self.limit = 1
         self.prefill_s = 0.0
@@ -38,7 +38,7 @@ class Leap:
         """Part of the first pass that is the drafter's, and how it grows."""
         self.prefill_sequences = self.prefill_tokens = self.prefill_context = 0
         self.prefill_pairs = 0.0
-        self.prefill_capped: Reads = ()
+        self.prefill_capped: Reads = ((0.0, 0.0),) * reaches
         """What the prompt chunks read and pair in the layers of each reach."""
 
     def after(self, passes: int) -> float:
@@ -96,15 +96,18 @@ class Pricer:
     def mixed(self, batch: DecodeBatch, prefilling: Collection[Sequence], leap: Leap) -> None:
         """Price one pass that holds prompt chunks, and split it between input and output.
 
-        The split is by the times that the prompt part and the decode part would take alone.
+        The split is by the times that the prompt part and the decode part would take alone;
+        prompts that are computed once more after a preemption are billed to output.
         """
-        tokens = context = sequences = 0
+        tokens = context = sequences = again = 0
         pairs = 0.0
         for sequence in prefilling:
             chunk, before = sequence.chunk, sequence.computed
             if chunk:  # each chunk reads what was computed before it, and itself
                 sequences += 1
                 tokens += chunk
+                if sequence.preemptions:
+                    again += chunk
                 context += before + chunk
                 pairs += chunk * before + chunk * (chunk + 1) / 2
         leap.prefill_sequences, leap.prefill_tokens = sequences, tokens
@@ -137,6 +140,8 @@ class Pricer:
             decode_s += draft.share * draft.passes_per_round * alone_s
         leap.first_s = pass_s
         leap.prefill_s = pass_s * prompt_s / (prompt_s + decode_s)
+        if again:
+            leap.prefill_s *= 1.0 - again / tokens
 
     def _prompt_reads(self, prefilling: Collection[Sequence]) -> Reads:
         """What the prompt chunks read and pair in the layers of each reach."""

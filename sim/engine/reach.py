@@ -1,97 +1,147 @@
 """Sums over the decoding sequences for layers that look back only so far.
 
-A sliding window, or the top-k tokens of sparse attention, caps what a sequence reads. Up to the
-cap a sequence counts like one of full attention; from the pass on at which it crosses the cap it
-counts a constant. The crossing is a breakpoint of the leap.
+A sliding window, or the top-k tokens of sparse attention, caps what a sequence reads and pairs. Up
+to the cap a sequence counts like one of full attention; from the pass on at which it meets the cap
+it counts a constant. The crossing is a breakpoint of the leap.
 """
 
 from heapq import heappop, heappush
 from math import ceil
+from typing import NamedTuple
 
 from sim.decoding import Phase
-from sim.engine.sequence import Sequence
 
 _ROUNDING = 1e-6
 _NEVER = 1 << 60
 
 
-class ReachSums:
-    """What the coming pass reads in the layers of one reach, and how it grows."""
+class _Member(NamedTuple):
+    value: float
+    """In its first pass here."""
+    growth: float
+    """More in each later one."""
+    cap: float
+    joined: int
+    crossing: int
+    """Pass count from which it is capped."""
 
-    __slots__ = ("_at", "_crossings", "growth", "pairs", "pairs_growth", "read", "tokens")
+
+class CappedSum:
+    """Sum of what grows by the pass and then stays, over members that come and go."""
+
+    __slots__ = ("_crossings", "_members", "growth", "value")
+
+    def __init__(self) -> None:
+        self._members: dict[int, _Member] = {}
+        """By serial."""
+        self._crossings: list[tuple[int, int, int]] = []
+        """Heap of (pass count, serial, joined) still to come; some have left since."""
+        self.value = self.growth = 0.0
+
+    def join(self, serial: int, value: float, growth: float, cap: float, passes: int) -> None:
+        """Add a member that joins after `passes` passes."""
+        crossing, short = passes, cap - value
+        if short > _ROUNDING:
+            crossing = passes + ceil((short - _ROUNDING) / growth) if growth > 0.0 else _NEVER
+        self._members[serial] = member = _Member(value, growth, cap, passes, crossing)
+        if passes < crossing < _NEVER:
+            heappush(self._crossings, (crossing, serial, passes))
+        self._count(member, passes, 1)
+
+    def leave(self, serial: int, passes: int) -> None:
+        """Take a member out; the rounding that it leaves behind goes with the last one."""
+        self._count(self._members.pop(serial), passes, -1)
+        if not self._members:
+            self.value = self.growth = 0.0
+            self._crossings.clear()
+
+    def _count(self, member: _Member, passes: int, sign: int) -> None:
+        if passes >= member.crossing:
+            self.value += sign * member.cap
+        else:
+            self.value += sign * (member.value + member.growth * (passes - member.joined))
+            self.growth += sign * member.growth
+
+    def cross(self, passes: int) -> None:
+        """Cap the members whose crossing has come."""
+        crossings = self._crossings
+        while crossings and crossings[0][0] <= passes:
+            _, serial, joined = heappop(crossings)
+            member = self._members.get(serial)
+            if member is not None and member.joined == joined:
+                grown = member.value + member.growth * (passes - joined)
+                self.value += member.cap - grown
+                self.growth -= member.growth
+
+    def recount(self, passes: int) -> None:
+        """Add up anew."""
+        self.value = self.growth = 0.0
+        for member in self._members.values():
+            self._count(member, passes, 1)
+
+    def next_crossing(self) -> int:
+        """Pass count at which the next member is capped."""
+        crossings, members = self._crossings, self._members
+        while crossings:
+            crossing, serial, joined = crossings[0]
+            member = members.get(serial)
+            if member is not None and member.joined == joined:
+                return crossing
+            heappop(crossings)  # it left since
+        return _NEVER
+
+
+class ReachSums:
+    """What the coming pass reads and pairs in the layers of one reach, and how both grow.
+
+    The positions of a pass stand one after the other: together they read `reach + positions - 1`
+    keys at most, and each pairs with no more than `reach` of them.
+    """
+
+    __slots__ = ("pairs", "reads", "tokens")
 
     def __init__(self, tokens: int) -> None:
         self.tokens = tokens
         """How far a query looks back, itself included."""
-        self._at: dict[int, int] = {}
-        """Pass count from which each member is capped, by serial."""
-        self._crossings: list[tuple[int, int]] = []
-        """Heap of (pass count, serial) still to come."""
-        self.clear()
+        self.reads, self.pairs = CappedSum(), CappedSum()
 
-    def clear(self) -> None:
-        """Forget the sums, rounding and all."""
-        self.read = self.growth = self.pairs = self.pairs_growth = 0.0
+    def join(self, serial: int, kv: float, phase: Phase, passes: int) -> None:
+        """Add a sequence that joins after `passes` passes."""
+        positions, growth = phase.positions, phase.kv_growth
+        most = self.tokens + positions - 1
+        self.reads.join(serial, kv + phase.read_extra, growth, most, passes)
+        pairs, most = positions * kv + phase.pair_extra, positions * self.tokens
+        self.pairs.join(serial, pairs, positions * growth, most, passes)
 
-    def join(self, sequence: Sequence, phase: Phase, passes: int) -> None:
-        """Add a member that joins after `passes` passes."""
-        short = self.tokens + phase.positions - 1 - sequence.kv - phase.read_extra
-        if short <= _ROUNDING:
-            crossing = passes
-        elif phase.kv_growth > 0.0:
-            crossing = passes + ceil((short - _ROUNDING) / phase.kv_growth)
-        else:
-            crossing = _NEVER
-        self._at[sequence.serial] = crossing
-        if passes < crossing < _NEVER:
-            heappush(self._crossings, (crossing, sequence.serial))
-        self.add(sequence, phase, passes, 1)
-
-    def leave(self, sequence: Sequence, phase: Phase, passes: int) -> None:
-        """Take a member out."""
-        self.add(sequence, phase, passes, -1)
-        del self._at[sequence.serial]
-        if not self._at:
-            self.clear()
-            self._crossings.clear()
-
-    def add(self, sequence: Sequence, phase: Phase, passes: int, sign: int) -> None:
-        """Count a member in (1) or out (-1) as it stands after `passes` passes."""
-        positions = phase.positions
-        if passes >= self._at[sequence.serial]:
-            self.read += sign * (self.tokens + positions - 1)
-            self.pairs += sign * positions * self.tokens
-            return
-        kv = sequence.kv + phase.kv_growth * (passes - sequence.joined)
-        self.read += sign * (kv + phase.read_extra)
-        self.growth += sign * phase.kv_growth
-        self.pairs += sign * (positions * kv + phase.pair_extra)
-        self.pairs_growth += sign * positions * phase.kv_growth
+    def leave(self, serial: int, passes: int) -> None:
+        """Take a sequence out."""
+        self.reads.leave(serial, passes)
+        self.pairs.leave(serial, passes)
 
     def advance(self, passes: int) -> None:
         """Let `passes` passes go by."""
-        self.read += self.growth * passes
-        self.pairs += self.pairs_growth * passes
+        self.reads.value += self.reads.growth * passes
+        self.pairs.value += self.pairs.growth * passes
 
-    def cross(self, members: dict[int, Sequence], passes: int) -> None:
-        """Cap the members whose crossing has come."""
-        while self._crossings and self._crossings[0][0] <= passes:
-            crossing, serial = heappop(self._crossings)
-            if self._at.get(serial) != crossing:
-                continue  # it left since
-            sequence, phase = members[serial], members[serial].phase
-            if phase is not None:
-                self._at[serial] = _NEVER
-                self.add(sequence, phase, passes, -1)
-                self._at[serial] = crossing
-                self.add(sequence, phase, passes, 1)
+    def cross(self, passes: int) -> None:
+        """Cap the sequences whose crossing has come."""
+        self.reads.cross(passes)
+        self.pairs.cross(passes)
+
+    def recount(self, passes: int) -> None:
+        """Add up anew, as the pass-by-pass mode does."""
+        self.reads.recount(passes)
+        self.pairs.recount(passes)
 
     def next_crossing(self) -> int:
-        """Pass count at which the next member is capped."""
-        crossings = self._crossings
-        while crossings and self._at.get(crossings[0][1]) != crossings[0][0]:
-            heappop(crossings)
-        return crossings[0][0] if crossings else _NEVER
+        """Pass count at which the next sequence is capped."""
+        return min(self.reads.next_crossing(), self.pairs.next_crossing())
+
+    @property
+    def state(self) -> tuple[float, float, float, float]:
+        """KV tokens read, pairs, and how both grow."""
+        reads, pairs = self.reads, self.pairs
+        return reads.value, pairs.value, reads.growth, pairs.growth
 
 
 def prompt_reads(tokens: int, chunk: int, before: int) -> tuple[float, float]:

@@ -46,7 +46,7 @@ class Replica(ReplicaState):
         self._ahead = 0
         """Passes in the leap in flight."""
         self._start_s = 0.0
-        self._leap = Leap()
+        self._leap = Leap(len(pricer.cost.reaches))
         self._open = False
         """An arrival may cut the leap in flight."""
         self._await_feed()
@@ -234,6 +234,5 @@ class Replica(ReplicaState):
         )
         if batch.reaches:
             for reach, (read, pairs) in zip(batch.reaches, leap.prefill_capped, strict=True):
-                self.log.reach(
-                    reach.read + read, reach.growth, reach.pairs + pairs, reach.pairs_growth
-                )
+                own_read, own_pairs, growth, pairs_growth = reach.state
+                self.log.reach(own_read + read, growth, own_pairs + pairs, pairs_growth)

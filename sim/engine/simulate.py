@@ -194,8 +194,8 @@ class _World:
             chunks=chunks,
             max_gap_s=seen.max_gap_s,
         )
-        pool_tokens = self.limits.kv.tokens_of_one_sequence
-        peak = float(leaps.kv_used_tokens.max()) if len(leaps.passes) else 0.0
+        kv = self.limits.kv
+        used = kv.share_of(leaps.kv_used_tokens, leaps.sequences)
         return Simulation(
             records=records,
             measured=traffic.measured,
@@ -205,8 +205,8 @@ class _World:
             in_system=_in_system(np.frombuffer(log.entered_s), np.frombuffer(log.left_s)),
             leaps=leaps,
             replicas=self.limits.replicas,
-            kv_pool_tokens=pool_tokens,
-            kv_peak_share=min(1.0, peak / pool_tokens),
+            kv_pool_tokens=kv.tokens_of_one_sequence,
+            kv_peak_share=float(used.max(initial=0.0)),
             events=len(leaps.passes) + len(log.entered_s),
         )
 

@@ -151,7 +151,7 @@ def utilisation(simulation: Simulation, window: Window | None) -> Utilisation:
     busy_s = float((leaps.duration_s * share_inside(leaps, window)).sum())
     busy = busy_s / (simulation.replicas * window.length_s)
     # Replicas that never rest add up to 1 within rounding; more than that would be a fault.
-    busy = 1.0 if 1 < busy < 1 + 1e-9 else busy
+    busy = 1.0 if abs(busy - 1) < 1e-9 else busy
     return Utilisation(busy, simulation.kv_peak_share)
 
 

@@ -8,7 +8,8 @@ import csv
 import io
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -57,12 +58,33 @@ def write_files(folder: Path, contents: Mapping[str, bytes]) -> tuple[Path, ...]
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return tuple(write_whole(folder / name, content) for name, content in contents.items())
+        with _alone_in(folder):
+            return tuple(write_whole(folder / name, content) for name, content in contents.items())
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise InputError(
             f"the folder cannot be written ({reason})", where=str(folder), remedy="name another"
         ) from None
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Let one run at a time write there, so that its files belong together.
+
+    The lock goes with the process. Where the system has none (Windows), runs are not kept apart.
+    """
+    try:
+        import fcntl
+    except ImportError:  # pragma: no cover - no such module on Windows
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # some network file systems have no locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def write_whole(path: Path, content: bytes) -> Path:

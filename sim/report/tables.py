@@ -3,6 +3,7 @@
 from typing import Final
 
 from sim.metrics.summary import Summary
+from sim.provenance import Part
 from sim.report.answer import bound_label, target_label
 from sim.report.bill import cost_table, price_table
 from sim.report.table import Table, columns
@@ -27,6 +28,14 @@ _LATENCY: Final = {
     "itl": "ITL (gap of chunks)",
     "max_gap": "longest gap",
     "ttlt": "TTLT (last token)",
+}
+
+_SAID_BY: Final = {
+    "model": "published",
+    "peaks": "published",
+    "price": "published",
+    "memory": "given",
+    "decoding": "by definition",
 }
 
 
@@ -178,10 +187,23 @@ def utilisation_table(outcome: Outcome) -> Table:
     return Table("Use of the GPUs", columns("<", "value", "<of what"), tuple(rows))
 
 
+def origin_label(name: str, part: Part) -> str:
+    """Return the origin of a part in the words that fit it.
+
+    JSON knows three origins; in them what is not a guess of ours is `measured`, also where a
+    vendor, a price list or a definition says so and nobody held a meter to it.
+    """
+    return _SAID_BY.get(name, part.origin) if part.origin == "measured" else part.origin
+
+
+def _error(part: Part) -> str:
+    return f"; error {part.error}" if part.error else ""
+
+
 def provenance_table(outcome: Outcome) -> Table:
     """Return where the numbers come from."""
     rows = tuple(
-        (name, part.origin, part.source + (f"; error {part.error}" if part.error else ""))
+        (name, origin_label(name, part), part.source + _error(part))
         for name, part in outcome.provenance.items()
     )
     basis = f"Intervals: {outcome.metrics.interval_basis}"

@@ -60,6 +60,7 @@ def _read(path: Path, modified_ns: int, size_bytes: int) -> TraceRows:  # noqa: 
     header, rows, lines = _cells(path)
     names = _columns(path, header)
     table = _Table(path, header, rows, lines)
+    table.check_fields()
     arrival_s = table.dates_s(names[0]) if names == AZURE else table.numbers(names[0])
     back = np.flatnonzero(np.diff(arrival_s) < 0)
     if len(back):
@@ -100,6 +101,13 @@ def _columns(path: Path, header: Sequence[str]) -> tuple[str, str, str]:
     """Return the names of the three columns to read: those of the format that fits best."""
     best = min((PLAIN, AZURE), key=lambda names: len(set(names) - set(header)))
     missing = [name for name in best if name not in header]
+    twice = [name for name in best if header.count(name) > 1]
+    if twice:
+        raise InputError(
+            f"the header names {', '.join(twice)} twice",
+            where=str(path),
+            remedy="leave one column of that name",
+        )
     if missing:
         raise InputError(
             f"the trace lacks the column {', '.join(missing)} (found {', '.join(header)})",
@@ -128,16 +136,18 @@ class _Table:
 
     def _text(self, name: str) -> list[str]:
         index = self.header.index(name)
-        try:
-            return [cells[index] for cells in self.rows]
-        except IndexError:
-            row = next(i for i, cells in enumerate(self.rows) if len(cells) <= index)
-            raise InputError(
-                f"line {self.lines[row]}: {name} is missing"
-                f" ({len(self.rows[row])} fields, the header has {len(self.header)})",
-                where=str(self.path),
-                remedy="complete or remove the line",
-            ) from None
+        return [cells[index] for cells in self.rows]
+
+    def check_fields(self) -> None:
+        """Refuse a row with fewer or more fields than the header: which is which is not known."""
+        wanted = len(self.header)
+        for line, cells in zip(self.lines, self.rows, strict=True):
+            if len(cells) != wanted:
+                raise InputError(
+                    f"line {line} has {len(cells)} fields, the header has {wanted}",
+                    where=str(self.path),
+                    remedy="correct or remove the line",
+                )
 
     def numbers(self, name: str) -> FloatArray:
         """Return a column of finite numbers."""

@@ -18,10 +18,11 @@ yields a token, so does this one, which stands for one of its passes.
 from dataclasses import dataclass, field
 from math import ceil, inf, nan
 
-from sim.cost import ForwardPass, PassLoad
+from sim.cost import ForwardPass
 from sim.decoding import Phase, Plan, Strategy
 from sim.engine import Limits
 from sim.records import IntArray, Traffic
+from tests.engine.counting import blocks, draft_s, pass_load
 
 
 @dataclass(eq=False)
@@ -94,11 +95,9 @@ class Server:
         self.batch: list[Job] = []
         self.ends_s = inf  # the end of the pass in flight, while there is one
 
-    def blocks(self, tokens: float) -> int:
-        return ceil((tokens - 1e-6) / self.limits.kv.block_tokens)
-
-    def free(self) -> int:
-        return self.limits.kv.blocks - sum(self.blocks(job.kv_slots()) for job in self.batch)
+    def free(self) -> float:
+        kv = self.limits.kv
+        return kv.blocks - sum(blocks(job.kv_slots(), kv) for job in self.batch)
 
     def begin(self, now: float) -> None:
         budget = self.limits.max_batched_tokens
@@ -134,33 +133,17 @@ class Server:
             len(self.batch) < limits.max_sequences
             and budget >= (1 if prompt else max(1, head.positions()))
             and everybody <= limits.max_batched_tokens
-            and self.blocks(slots) <= self.free()
+            and blocks(slots, limits.kv) <= self.free()
         )
 
     def pass_s(self) -> float:
         active = [(job, job.where()[0]) for job in self.batch if job.decoding]
-        decoding = [(job, phase) for job, phase in active if phase]
+        decoding = [(job.kv(), phase) for job, phase in active if phase]
         prompts = [(job.chunk, job.computed) for job in self.batch if job.chunk]
-        read = sum(job.kv() + phase.read_extra for job, phase in decoding)
-        load = PassLoad(
-            sequences=len(decoding),
-            positions=sum(phase.positions for _, phase in decoding),
-            logit_positions=sum(phase.logit_positions for _, phase in decoding),
-            context_tokens=read,
-            pairs=sum(phase.positions * job.kv() + phase.pair_extra for job, phase in decoding),
-            prefill_sequences=len(prompts),
-            prefill_tokens=sum(chunk for chunk, _ in prompts),
-            prefill_context_tokens=sum(before + chunk for chunk, before in prompts),
-            prefill_pairs=sum(before + i + 1 for chunk, before in prompts for i in range(chunk)),
-        )
+        load = pass_load(decoding, prompts, self.cost.reaches)
         seconds, draft = self.cost.pass_s(load), self.strategy.draft_work
-        if draft is not None:  # one position a sequence over the same KV; prompts go along once
-            n = len(decoding)
-            drafting = load._replace(positions=n, logit_positions=n, pairs=read)
-            seconds += draft.share * self.cost.pass_s(drafting)
-            if decoding:
-                alone = PassLoad(*drafting[:5])
-                seconds += draft.share * (draft.passes_per_round - 1) * self.cost.pass_s(alone)
+        if draft is not None:
+            seconds += draft.share * draft_s(self.cost, load, draft.passes_per_round)
         return seconds
 
     def end(self) -> list[Job]:
@@ -245,6 +228,6 @@ def fits(job: Job, tokens: int, limits: Limits) -> bool:
         kv += phase.kv_growth * phase.passes
     return (
         tokens <= limits.max_context_tokens
-        and ceil((max(room) - 1e-6) / limits.kv.block_tokens) <= limits.kv.blocks
+        and blocks(max(room), limits.kv) <= limits.kv.blocks
         and all(phase.positions <= limits.max_batched_tokens for phase in job.plan.phases)
     )

@@ -18,9 +18,25 @@ from sim.engine import Limits
 from sim.hardware import load_engine, load_fitted, load_gpu
 from sim.model import load_model
 from sim.records import IntArray, Traffic
+from tests.laws.small_models import STACKS, WITH_EXPERTS, small_model
 
 KINDS: tuple[type[BaseModel], ...] = get_args(get_args(AnyStrategy)[0])
 """Every strategy that a scenario may name: the union is the test list."""
+LAYOUTS: tuple[dict[str, int], ...] = (
+    {},
+    {"tensor_parallel": 4},
+    {"pipeline_parallel": 2},
+    {"attention_data_parallel": 2},
+    {"tensor_parallel": 2, "attention_data_parallel": 2, "pipeline_parallel": 2},
+)
+SHAPES: tuple[dict[str, Any], ...] = (
+    {},
+    {"windows": ((8, 0.5),)},
+    {"windows": ((5, 0.25), (24, 1.5)), "sequence_blocks": 0.75},
+    {"full": 0.0, "windows": ((16, 1.0),)},
+    {"full": 0.0, "sequence_blocks": 1.0},
+)
+"""Pools of other kinds of layers; parts of blocks that add up without rounding."""
 _WIDTH = 15
 """Whole numbers are drawn from the low end of their bounds: small cases find as much, sooner."""
 
@@ -112,39 +128,47 @@ def a_cost(
     *,
     model: str = "llama-3.1-8b",
     gpu: str = "h100_sxm",
-    tensor_parallel: int = 1,
     fp8: bool = False,
     verify_efficiency: float = 0.55,
     host_s: float = 0.0,
+    **layout: int,
 ) -> ForwardPass:
-    """Return the cost model of a real model on a real GPU.
+    """Return the cost model of a real model, or of a small one, on a real GPU.
 
     With a low `verify_efficiency` attention turns compute-bound with few query positions.
     """
     profile, engine = load_gpu(gpu), load_engine("generic")
     fitted = load_fitted(profile, "generic")
     attention = {
-        precision: fit.model_copy(update={"flop_efficiency": verify_efficiency})
-        for precision, fit in fitted.decode_attention.items()
+        name: {
+            precision: fit.model_copy(update={"flop_efficiency": verify_efficiency})
+            for precision, fit in getattr(fitted, name).items()
+        }
+        for name in ("decode_attention", "latent_attention")
     }
     precision: Literal["fp8", "bf16"] = "fp8" if fp8 else "bf16"
     return ForwardPass(
-        load_model(model),
+        small_model(model) if model in STACKS else load_model(model),
         profile,
-        fitted.model_copy(update={"decode_attention": attention}),
+        fitted.model_copy(update=attention),
         engine.model_copy(update={"host_s_per_sequence": host_s}),
-        Deployment(tensor_parallel=tensor_parallel, weights=precision, kv_precision=precision),
+        Deployment.model_validate({**layout, "weights": precision, "kv_precision": precision}),
     )
 
 
-def costs() -> st.SearchStrategy[ForwardPass]:
-    """Return cost models with and without collectives and host time, bound by this or by that."""
-    return st.builds(
-        a_cost,
-        tensor_parallel=st.sampled_from([1, 4]),
-        fp8=st.booleans(),
-        verify_efficiency=st.sampled_from([0.55, 0.02, 0.1]),
-        host_s=st.sampled_from([0.0, 1e-5]),
+@st.composite
+def costs(draw: st.DrawFn) -> ForwardPass:
+    """Return cost models of all kinds, with and without collectives and host time."""
+    model = draw(st.sampled_from(["llama-3.1-8b"] * 4 + ["gpt-oss-20b", *STACKS]))
+    layout = dict(draw(st.sampled_from(LAYOUTS)))
+    if model in WITH_EXPERTS and layout.get("attention_data_parallel"):
+        layout["expert_parallel"] = draw(st.sampled_from([1, 2]))
+    return a_cost(
+        model=model,
+        fp8=draw(st.booleans()),
+        verify_efficiency=draw(st.sampled_from([0.55, 0.02, 0.1])),
+        host_s=draw(st.sampled_from([0.0, 1e-5])),
+        **layout,
     )
 
 
@@ -167,7 +191,11 @@ def limits(draw: st.DrawFn) -> Limits:
         replicas=draw(st.integers(1, 3)),
         max_sequences=draw(st.sampled_from([1, 2, 3, 5, 64])),
         max_batched_tokens=draw(st.sampled_from([8, 17, 64, 256])),
-        kv=KvShape(blocks=draw(st.integers(30, 600)) // block + 1, block_tokens=block),
+        kv=KvShape(
+            blocks=draw(st.integers(30, 600)) // block + 1,
+            block_tokens=block,
+            **draw(st.sampled_from(SHAPES)),
+        ),
         max_context_tokens=draw(st.sampled_from([150, 100_000])),
     )
 

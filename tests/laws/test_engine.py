@@ -119,6 +119,11 @@ def test_leaps_add_up_to_the_passes_that_they_leap_over(
         whole, parts = getattr(leap, name).sum(), getattr(step, name).sum()
         assert whole == pytest.approx(parts, rel=1e-9, abs=1e-12), name
     assert (leap.sequences * leap.passes).sum() == step.sequences.sum()
+    if len(leap.passes):
+        assert len(leap.capped) == len(step.capped) == len(case.cost.reaches)
+    for leaping, stepping in zip(leap.capped, step.capped, strict=True):
+        whole, parts = (tuple(part.sum() for part in pair) for pair in (leaping, stepping))
+        assert whole == pytest.approx(parts, rel=1e-9)
 
 
 @EVERY_KIND

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -64,3 +65,16 @@ def test_a_number_that_is_none_is_our_own_mistake() -> None:
 def test_markdown_keeps_what_would_be_read_as_its_own() -> None:
     table = Table("T", columns("<what", "cost"), (("a|b_c", "$5"),))
     assert to_markdown(table).splitlines()[-1] == "| a\\|b\\_c | \\$5 |"
+
+
+def test_two_runs_into_one_folder_leave_the_files_of_one_of_them(tmp_path: Path) -> None:
+    def write(who: int) -> None:
+        for _ in range(20):
+            write_files(tmp_path, {f"{name}.txt": bytes([who]) for name in range(6)})
+
+    threads = [Thread(target=write, args=(who,)) for who in (1, 2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({path.read_bytes() for path in tmp_path.iterdir()}) == 1

@@ -89,7 +89,12 @@ AZURE = "TIMESTAMP,ContextTokens,GeneratedTokens\n"
         (PLAIN + "0,1,1\n1,,1\n", "line 3: input_tokens `` is not a number"),
         (PLAIN + "0,1,1\nnan,1,1\n", "line 3: arrival_s `nan` is not finite"),
         (PLAIN + "0,inf,1\n", "line 2: input_tokens `inf` is not finite"),
-        (PLAIN + "0,1,1\n1,1\n", "line 3: output_tokens is missing (2 fields, the header has 3)"),
+        (PLAIN + "0,1,1\n1,1\n", "line 3 has 2 fields, the header has 3"),
+        (PLAIN + "0,1,1\n1,1,1,7\n", "line 3 has 4 fields, the header has 3"),
+        (
+            "arrival_s,input_tokens,output_tokens,input_tokens\n0,1,1,1\n",
+            "names input_tokens twice",
+        ),
         (AZURE + "12.5,1,1\n", "line 2: TIMESTAMP `12.5` is not a date and time"),
         (AZURE + "NaT,1,1\n", "line 2: TIMESTAMP `NaT` is no time"),
     ],

@@ -139,3 +139,18 @@ def test_a_narrow_terminal_cuts_no_number_and_no_unit(monkeypatch: pytest.Monkey
 
 def _joined(text: str) -> str:
     return " ".join(text.split())
+
+
+def test_ctrl_c_while_modules_load_is_one_sentence() -> None:
+    script = (
+        "import sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'typer': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+        "from app.cli.entry import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, "paretoken: Interrupted.\n")

@@ -10,6 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from app.cli.run import _warn_of_length
+from sim.scenario import load_scenario
+
 LATENCIES = {"engine_ttft_ms", "ttft_ms", "tpot_ms", "itl_ms", "max_gap_ms", "ttlt_ms"}
 OF_A_LATENCY = {"mean", "p50", "p90", "p99", "interval_mean", "interval_p99"}
 PARQUET = [
@@ -188,3 +191,14 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_run(
     answered = paretoken("run", "small.yaml", "--out", place)
     assert (answered.code, answered.out) == (2, "")
     assert "is a file, not a folder" in answered.err
+
+
+def test_a_very_long_run_is_announced_before_it_begins(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _warn_of_length(load_scenario("chat-70b-h100", ["run.requests=1000000"]))
+    assert capsys.readouterr().err == ""
+    _warn_of_length(load_scenario("chat-70b-h100", ["run.requests=100000000"]))
+    # 1e8 / 5,000 a second = 20,000 s; 1e8 x 1,000 B.
+    said = "100,000,000 requests take about 6 hours and 100 GB of memory"
+    assert said in capsys.readouterr().err
