@@ -65,13 +65,13 @@ MIXTRAL = {
 def test_the_scenario_of_the_recipe_serves_a_model_that_lies_beside_it(tmp_path: Path) -> None:
     (tmp_path / "my-model").mkdir()
     (tmp_path / "my-model" / "config.json").write_text(json.dumps(MIXTRAL), encoding="utf-8")
-    scenario = load_scenario(_recipe(tmp_path, "A scenario and its deployment"))
+    scenario = load_scenario(_recipe(tmp_path, "A deployment"))
     assert scenario.deployment.gpus == 8
     assert resolve(scenario).model.total_parameters == 46_702_792_704
 
 
 def test_every_key_of_a_deployment_that_the_recipe_explains_is_one() -> None:
-    section = TEXT.partition("\n## A scenario and its deployment\n")[2]
+    section = TEXT.partition("\n## A deployment\n")[2].partition("\n## ")[0]
     keys = set(re.findall(r"^\| `([a-z_]+)` \|", section, re.MULTILINE))
     assert {"weights", "expert_parallel", "attention_data_parallel"} <= keys
     assert keys <= Deployment.model_fields.keys()

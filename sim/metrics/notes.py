@@ -88,8 +88,8 @@ def _slow(slow: Memory) -> str:
     return (
         "the number of requests inside changed slowly for a run of this length, as it does near"
         f" capacity: the run is worth about {slow.stretches:.0f} independent stretches, and a"
-        " longer one may look different; the interval of the share inside the targets"
-        " allows for it, others do not"
+        " longer one may look different; the interval of the share inside the targets allows for"
+        " it, others do not"
     )
 
 
