@@ -4,6 +4,7 @@ from sim.cost.attention import NO_LIMIT
 from sim.cost.dense import STATE_BYTES
 from sim.cost.forward_pass import ForwardPass, PassLoad, Reads
 from sim.cost.kv_shape import KvShape
+from sim.cost.layout import unshared_heads
 from sim.cost.memory import MemoryPlan, plan_memory
 from sim.cost.operation import Bound, Operation
 from sim.cost.ridge import ridge_tokens_per_pass
@@ -25,5 +26,6 @@ __all__ = [
     "even_prompt",
     "plan_memory",
     "ridge_tokens_per_pass",
+    "unshared_heads",
     "usage",
 ]

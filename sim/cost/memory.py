@@ -8,7 +8,7 @@ from sim.cost.attention import INDEXER_BYTES
 from sim.cost.dense import STATE_BYTES
 from sim.cost.kv_shape import KvShape
 from sim.cost.layers import layers_of
-from sim.cost.layout import Layout
+from sim.cost.layout import Layout, unshared_heads
 from sim.cost.work import ACTIVATION_BYTES
 from sim.deployment import Deployment
 from sim.errors import DoesNotFitError
@@ -179,6 +179,17 @@ def _plan(
     return plan, left
 
 
+def _allowed(model: Model, gpu: GpuProfile, deployment: Deployment) -> bool:
+    """Whether a layout goes with the model's heads and with the GPU's node and network."""
+    stage = deployment.tensor_parallel * deployment.attention_data_parallel
+    node, network = gpu.gpus_per_node.value, gpu.network_one_way_bytes_per_s
+    return (
+        stage <= _WIDEST
+        and (deployment.gpus_per_replica <= node or network is not None)
+        and unshared_heads(model, deployment.tensor_parallel) is None
+    )
+
+
 def _ways_out(
     model: Model,
     gpu: GpuProfile,
@@ -189,8 +200,10 @@ def _ways_out(
     """Yield changes after which it fits: fewest GPUs first, then least loss of precision."""
     ranks = deployment.tensor_parallel
     now = weight_bytes_per_gpu(model, gpu, deployment)
-    while ranks * deployment.attention_data_parallel <= _WIDEST:
+    while True:
         wider = deployment.model_copy(update={"tensor_parallel": ranks})
+        if not _allowed(model, gpu, wider):
+            return
         for weights in (deployment.weights, "fp8", "int4"):
             asked = wider.model_copy(update={"weights": weights})
             if weights != deployment.weights:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import lru_cache
 
-from sim.cost import ForwardPass, MemoryPlan, plan_memory
+from sim.cost import ForwardPass, MemoryPlan, plan_memory, unshared_heads
 from sim.deployment import Deployment
 from sim.economics.price_list import Quote
 from sim.engine import Limits
@@ -16,7 +16,7 @@ from sim.hardware import (
     load_fitted,
     load_gpu,
 )
-from sim.model import Experts, GroupedQuery, Model, load_model
+from sim.model import Experts, Model, load_model
 from sim.scenario.schema import Scenario
 from sim.workload import Fixed
 
@@ -72,15 +72,15 @@ def _forward_pass(
 
 def _check_parallelism(scenario: Scenario, model: Model, gpu: GpuProfile) -> None:
     ranks = scenario.deployment.tensor_parallel
-    for mixer, _ in model.attention_groups():
-        kv_heads = mixer.kv_heads if isinstance(mixer, GroupedQuery) else 1
-        if mixer.heads % ranks or (ranks < kv_heads and kv_heads % ranks):
-            raise InputError(
-                f"{ranks} GPUs cannot share the {mixer.heads} query and {kv_heads} KV heads"
-                f" of {model.name}",
-                where="deployment.tensor_parallel",
-                remedy="use a power of two up to 8",
-            )
+    unshared = unshared_heads(model, ranks)
+    if unshared is not None:
+        widest = max(width for width in (1, 2, 4, 8) if unshared_heads(model, width) is None)
+        raise InputError(
+            f"{ranks} GPUs cannot share the {unshared[0]} query and {unshared[1]} KV heads"
+            f" of {model.name}",
+            where="deployment.tensor_parallel",
+            remedy=f"use a power of two up to {widest}" if widest > 1 else "use 1",
+        )
     if scenario.deployment.expert_parallel > 1 and not any(
         isinstance(group.layer.mlp, Experts) for group in model.groups
     ):
