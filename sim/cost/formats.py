@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from sim.deployment import Deployment
 from sim.hardware import GpuProfile
 from sim.model import Model
-from sim.model.weight_format import PARTS, Part, WeightFormat
+from sim.model.breakdown import stored_bits
+from sim.model.weight_format import PARTS, Part
 from sim.precision import BYTES_PER_WEIGHT, Precision
 
 _SIXTEEN_BITS: tuple[Precision, ...] = ("bf16", "fp16")
@@ -17,10 +18,14 @@ class StoredAs:
 
     stored: Precision
     computed: Precision
+    bits_per_weight: float | None = None
+    """Scales and zero points included; None: as the format usually has them."""
 
     @property
     def weight_bytes(self) -> float:
-        """Bytes per weight, scales included."""
+        """Bytes per weight, scales and zero points included."""
+        if self.bits_per_weight is not None:
+            return self.bits_per_weight / 8
         return BYTES_PER_WEIGHT[self.stored]
 
     @property
@@ -41,11 +46,14 @@ def stored_formats(model: Model, weights: str) -> dict[Part, Precision]:
     any part: a "mxfp4" gpt-oss keeps its attention in bf16. Any other format is applied to all
     matrices of the layers, as engines quantise.
     """
-    published: WeightFormat = model.weights
-    own: dict[Part, Precision] = {part: published.of(part) for part in PARTS}
-    if weights == "checkpoint" or weights in own.values():
+    own: dict[Part, Precision] = {part: model.weights.of(part) for part in PARTS}
+    if _as_published(model, weights):
         return own
     return dict.fromkeys(PARTS, weights)  # type: ignore[arg-type]  # checked by the schema
+
+
+def _as_published(model: Model, weights: str) -> bool:
+    return weights == "checkpoint" or weights in {model.weights.of(part) for part in PARTS}
 
 
 def computed_in(stored: Precision, gpu: GpuProfile, asked: Precision | None = None) -> Precision:
@@ -58,8 +66,14 @@ def computed_in(stored: Precision, gpu: GpuProfile, asked: Precision | None = No
 
 def parts_of(model: Model, gpu: GpuProfile, deployment: Deployment) -> dict[Part, StoredAs]:
     """Return how each part is stored and computed on this GPU."""
-    formats = stored_formats(model, deployment.weights)
+    formats, published = stored_formats(model, deployment.weights), model.weights
+    if not _as_published(model, deployment.weights):
+        return {
+            part: StoredAs(stored, computed_in(stored, gpu, deployment.compute))
+            for part, stored in formats.items()
+        }
+    meant = deployment.compute or ("bf16" if published.weight_only else None)
     return {
-        part: StoredAs(stored, computed_in(stored, gpu, deployment.compute))
+        part: StoredAs(stored, computed_in(stored, gpu, meant), stored_bits(published, stored))
         for part, stored in formats.items()
     }
