@@ -33,26 +33,30 @@ class Routing:
         return float((1.0 - (1.0 - _chances(self)) ** tokens).sum())
 
     def busiest_hits(self, tokens: float) -> float:
-        """Return the expected hits of the rank that must read the most experts."""
+        """Return the expected hits of the rank that must read the most experts: one at least.
+
+        By luck, as if all experts were alike, or by popularity, whichever gives more.
+        """
+        hits = self.hits(tokens)
         if self.ranks == 1:
-            return self.hits(tokens)
+            return hits
         own = self.experts / self.ranks
-        if self.skew:
-            by_rank = _by_rank(1.0 - (1.0 - _chances(self)) ** tokens, self.ranks)
-            return float(by_rank.max())
-        share = self.hits(tokens) / self.experts
-        return min(own, _largest_binomial(round(own), share, self.ranks))
+        chance = max(1.0, _largest_binomial(round(own), hits / self.experts, self.ranks))
+        if not self.skew:
+            return min(own, chance)
+        by_rank = _by_rank(1.0 - (1.0 - _chances(self)) ** tokens, self.ranks)
+        return min(own, max(chance, float(by_rank.max())))
 
     def busiest_share(self, tokens: float) -> float:
         """Return the expected load of the busiest rank over the mean (1: evenly spread).
 
         The loads are taken as independent Poisson counts: at one token, eight experts and eight
-        ranks the busiest has 2.6 times the mean.
+        ranks the busiest has 2.6 times the mean. It has one choice at least.
         """
         if self.ranks == 1:
             return 1.0
         mean = tokens * self.active / self.ranks
-        chance = _largest_poisson(mean, self.ranks) / mean
+        chance = max(1.0, _largest_poisson(mean, self.ranks)) / mean
         if not self.skew:
             return chance
         by_rank = _by_rank(_chances(self), self.ranks)
@@ -98,11 +102,18 @@ def _largest_binomial(trials: int, chance: float, ranks: int) -> float:
     spread = sqrt(trials * chance * (1.0 - chance))
     if spread > 8.0:
         return trials * chance + spread * _largest_normal(ranks)
+    if chance > 0.5:  # count the misses: all but the fewest are hits, and no term underflows
+        return trials - _extreme_binomial(trials, 1.0 - chance, ranks, least=True)
+    return _extreme_binomial(trials, chance, ranks, least=False)
+
+
+def _extreme_binomial(trials: int, chance: float, ranks: int, *, least: bool) -> float:
+    """Return the expected minimum or maximum of `ranks` independent binomial counts."""
     expected, below, term = 0.0, 0.0, (1.0 - chance) ** trials
     odds = chance / (1.0 - chance)
     for count in range(trials):
         below = min(1.0, below + term)
-        expected += 1.0 - below**ranks
+        expected += (1.0 - below) ** ranks if least else 1.0 - below**ranks
         term *= odds * (trials - count) / (count + 1)
     return expected
 

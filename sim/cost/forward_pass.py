@@ -127,7 +127,8 @@ class ForwardPass:
         key: tuple[int, float, int] | tuple[int, float, int, int]
         if self._lanes > 1:
             lane = self._lane(sequences, positions, logits, prefill_sequences, prefill_tokens)
-            key = (lane.tokens, lane.logits, count if self._stateful else 0, lane.stage_tokens)
+            held = lane.sequences if self._stateful else 0
+            key = (lane.tokens, lane.logits, held, lane.stage_tokens)
             decode, prefill = lane.decode, lane.prefill
         else:
             key = (tokens, logits, count if self._stateful else 0)
@@ -163,16 +164,17 @@ class ForwardPass:
         groups of their stage.
         """
 
-        def fullest(parts: int) -> int:
-            decoding = -(-positions // max(1, min(parts, sequences)))
-            return decoding - (-prompt_tokens // max(1, min(parts, prompts)))
+        def fullest(parts: int, decoding: int, prefilling: int) -> int:
+            share = -(-decoding // max(1, min(parts, sequences)))
+            return share - (-prefilling // max(1, min(parts, prompts)))
 
         return Lane(
-            tokens=fullest(self._lanes),
+            tokens=fullest(self._lanes, positions, prompt_tokens),
+            sequences=fullest(self._lanes, sequences, prompts),
             logits=logits / max(1, min(self._lanes, sequences + prompts)),
             decode=1.0 / max(1, min(self._lanes, sequences)),
             prefill=1.0 / max(1, min(self._lanes, prompts)),
-            stage_tokens=fullest(self.layout.pipeline),
+            stage_tokens=fullest(self.layout.pipeline, positions, prompt_tokens),
         )
 
     def line(
@@ -214,7 +216,7 @@ class ForwardPass:
             *(load.prefill_sequences, load.prefill_tokens),
         )
         count, decode, prefill = load.sequences + load.prefill_sequences, lane.decode, lane.prefill
-        found = self.dense.operations(lane.tokens, count, lane.stage_tokens)
+        found = self.dense.operations(lane.tokens, lane.sequences, lane.stage_tokens)
         found += self.dense.logits(lane.logits)
         if load.sequences:
             reads = ((load.context_tokens, load.pairs), *load.capped)
@@ -226,7 +228,6 @@ class ForwardPass:
             for index, rates in self._prefill:
                 read, made = reads[index + 1]
                 found.append(rates.operation(read * prefill, made * prefill, "prefill"))
-        host_s = self.host_s(count)
         if host_s:
             found.append(Operation("host", 1, host_s, kind="host"))
         return tuple(found)

@@ -58,6 +58,7 @@ class Lane(NamedTuple):
     """The fullest of the lanes into which a batch is split."""
 
     tokens: int
+    sequences: int
     logits: float
     decode: float
     """Its share of the decoding sequences' attention."""
