@@ -34,8 +34,13 @@ class Dense:
         self._tables: dict[int, list[float]] = {}
         self._logits: dict[float, float] = {}
 
-    def seconds(self, tokens: int, logit_positions: float, sequences: int) -> float:
-        """Return the time of one lane of `tokens` tokens of `sequences`, with its logits, s."""
+    def seconds(
+        self, tokens: int, logit_positions: float, sequences: int, seen: int | None = None
+    ) -> float:
+        """Return the time of one lane of `tokens` tokens of `sequences`, with its logits, s.
+
+        The experts see `seen` tokens: those of all lanes of their stage; None: just these.
+        """
         if not tokens:
             return self.logits_s(logit_positions)
         block, place = divmod(tokens, _BLOCK)
@@ -44,7 +49,7 @@ class Dense:
             first = max(1, block * _BLOCK)
             rest = self.plain.table(first, (block + 1) * _BLOCK)
             table = self._tables[block] = [0.0] * (_BLOCK - len(rest)) + rest
-        others = sum(o.total_s for o in self._irregular(tokens, sequences))
+        others = sum(o.total_s for o in self._irregular(tokens, sequences, seen))
         return table[place] + others + self.logits_s(logit_positions)
 
     def logits_s(self, positions: float) -> float:
@@ -56,12 +61,12 @@ class Dense:
                 self._logits[positions] = known
         return known
 
-    def operations(self, tokens: int, sequences: int) -> list[Operation]:
+    def operations(self, tokens: int, sequences: int, seen: int | None = None) -> list[Operation]:
         """Return the layers without attention for one lane of `tokens` tokens of `sequences`."""
         if not tokens:
             return []
         regular = [timed.operation() for timed in self.plain.timed(float(tokens))]
-        return regular + self._irregular(tokens, sequences)
+        return regular + self._irregular(tokens, sequences, seen)
 
     def logits(self, positions: float) -> list[Operation]:
         """Return the LM head, in 16 bits."""
@@ -69,17 +74,18 @@ class Dense:
             return []
         return [self.plain.gemm(self.layers.head, positions, 1).operation()]
 
-    def _irregular(self, tokens: int, sequences: int) -> list[Operation]:
+    def _irregular(self, tokens: int, sequences: int, seen: int | None) -> list[Operation]:
         """Experts and recurrent states: what is no plain function of the tokens."""
         if not self.layers.experts and not self.layers.recurrent:
             return []
-        experts = [self._experts(mlp, tokens, count) for mlp, count in self.layers.experts]
+        seen = tokens if seen is None else seen
+        experts = [self._experts(mlp, seen, count) for mlp, count in self.layers.experts]
         return experts + [
             self._recurrence(mixer, tokens, sequences, count)
             for mixer, count in self.layers.recurrent
         ]
 
-    def _experts(self, mlp: Experts, tokens: int, count: int) -> Operation:
+    def _experts(self, mlp: Experts, seen: int, count: int) -> Operation:
         """Grouped products of the routed experts on the rank that is last.
 
         The experts it hits are read once; its FLOP are those of its share of the choices.
@@ -87,7 +93,6 @@ class Dense:
         layout, stored = self.layout, self.layers.expert_format
         fit = self.fitted.experts[stored.stored]
         routing = Routing(mlp.experts, mlp.active, layout.expert, self.expert_skew)
-        seen = tokens * layout.attention_data  # the experts serve all groups of the stage
         one = mlp.expert_elements(self.model.hidden_size) / layout.expert_tensor
         choices = seen * mlp.active / layout.expert * routing.busiest_share(seen)
         width = mlp.latent_size or self.model.hidden_size

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from sim.deployment import Deployment
 from sim.hardware import GpuProfile
 from sim.model import Model
-from sim.model.weight_format import PARTS, Part, WeightFormat
-from sim.precision import BYTES_PER_WEIGHT, Precision, bits_per_weight
+from sim.model.breakdown import stored_bits
+from sim.model.weight_format import PARTS, Part
+from sim.precision import BYTES_PER_WEIGHT, Precision
 
 _SIXTEEN_BITS: tuple[Precision, ...] = ("bf16", "fp16")
 
@@ -17,13 +18,15 @@ class StoredAs:
 
     stored: Precision
     computed: Precision
-    bits: float | None = None
-    """Bits per weight of a checkpoint that groups its weights in its own way."""
+    bits_per_weight: float | None = None
+    """Scales and zero points included; None: as the format usually has them."""
 
     @property
     def weight_bytes(self) -> float:
-        """Bytes per weight, scales included."""
-        return BYTES_PER_WEIGHT[self.stored] if self.bits is None else self.bits / 8
+        """Bytes per weight, scales and zero points included."""
+        if self.bits_per_weight is not None:
+            return self.bits_per_weight / 8
+        return BYTES_PER_WEIGHT[self.stored]
 
     @property
     def input_bytes(self) -> float:
@@ -43,11 +46,14 @@ def stored_formats(model: Model, weights: str) -> dict[Part, Precision]:
     any part: a "mxfp4" gpt-oss keeps its attention in bf16. Any other format is applied to all
     matrices of the layers, as engines quantise.
     """
-    published: WeightFormat = model.weights
-    own: dict[Part, Precision] = {part: published.of(part) for part in PARTS}
-    if weights == "checkpoint" or weights in own.values():
+    own: dict[Part, Precision] = {part: model.weights.of(part) for part in PARTS}
+    if _as_published(model, weights):
         return own
     return dict.fromkeys(PARTS, weights)  # type: ignore[arg-type]  # checked by the schema
+
+
+def _as_published(model: Model, weights: str) -> bool:
+    return weights == "checkpoint" or weights in {model.weights.of(part) for part in PARTS}
 
 
 def computed_in(stored: Precision, gpu: GpuProfile, asked: Precision | None = None) -> Precision:
@@ -60,23 +66,14 @@ def computed_in(stored: Precision, gpu: GpuProfile, asked: Precision | None = No
 
 def parts_of(model: Model, gpu: GpuProfile, deployment: Deployment) -> dict[Part, StoredAs]:
     """Return how each part is stored and computed on this GPU."""
-    formats = stored_formats(model, deployment.weights)
-    own = all(model.weights.of(part) == stored for part, stored in formats.items())
+    formats, published = stored_formats(model, deployment.weights), model.weights
+    if not _as_published(model, deployment.weights):
+        return {
+            part: StoredAs(stored, computed_in(stored, gpu, deployment.compute))
+            for part, stored in formats.items()
+        }
+    meant = deployment.compute or ("bf16" if published.weight_only else None)
     return {
-        part: StoredAs(
-            stored,
-            computed_in(stored, gpu, deployment.compute),
-            _grouped_bits(stored, model.weights) if own else None,
-        )
+        part: StoredAs(stored, computed_in(stored, gpu, meant), stored_bits(published, stored))
         for part, stored in formats.items()
     }
-
-
-def _grouped_bits(stored: Precision, published: WeightFormat) -> float | None:
-    """Return the bits per weight where the checkpoint says how many weights share a scale."""
-    group = published.group_elements
-    if group is None:
-        return None
-    if stored == "int4":  # a 16-bit scale for each group; AWQ adds a zero point
-        return 4 + (16 + 4 * published.zero_points) / group
-    return bits_per_weight(stored, group)

@@ -1,17 +1,15 @@
 """The time of one pass of the served model over one batch."""
 
-from collections import defaultdict
 from typing import NamedTuple
 
 from sim.cost.attention import NO_LIMIT, Rates, decode_rates, prefill_rates
 from sim.cost.dense import Dense
 from sim.cost.layers import layers_of
-from sim.cost.layout import Layout
+from sim.cost.layout import Lane, Layout
 from sim.cost.operation import Operation
 from sim.deployment import Deployment
 from sim.hardware import EngineProfile, FittedProfile, GpuProfile
 from sim.model import Model
-from sim.precision import Precision
 
 _MOST_REMEMBERED = 1 << 18
 Reads = tuple[tuple[float, float], ...]
@@ -72,20 +70,13 @@ class ForwardPass:
         simple = len(kinds) == 1 and not self.reaches and self._lanes == 1
         self._only = self.decode_rates[0] if simple else None
         """The one kind of attention of a model that needs no sorting out."""
+        self.compute_precision = self.layers.compute_precision
+        """Format in which most weights are multiplied."""
+        self.weight_only = self.layers.weight_only
+        """Stored formats that save bytes only: the GPU multiplies them in 16 bits."""
         self.host_pass_s = engine.host_s_per_pass
         self.host_sequence_s = engine.host_s_per_sequence
-        self._by_size: dict[tuple[int, float, int], float] = {}
-
-    @property
-    def compute_precision(self) -> Precision:
-        """Format in which most weights are multiplied."""
-        weights: defaultdict[Precision, float] = defaultdict(float)
-        for gemm, count in self.layers.gemms:
-            weights[gemm.format.computed] += count * gemm.weight_elements
-        for mlp, count in self.layers.experts:
-            one = mlp.expert_elements(self.model.hidden_size)
-            weights[self.layers.expert_format.computed] += count * mlp.experts * one
-        return max(weights, key=lambda precision: weights[precision])
+        self._by_size: dict[tuple[int, float, int] | tuple[int, float, int, int], float] = {}
 
     @property
     def fits_used(self) -> tuple[str, ...]:
@@ -105,12 +96,6 @@ class ForwardPass:
         if layout.pipeline > 1:
             names.add("point_to_point")
         return tuple(sorted(names))
-
-    @property
-    def weight_only(self) -> tuple[str, ...]:
-        """Stored formats that save bytes only: the GPU multiplies them in 16 bits."""
-        formats = {gemm.format for gemm, _ in self.layers.gemms} | {self.layers.expert_format}
-        return tuple(sorted({part.stored for part in formats if part.weight_only}))
 
     def _index(self, rates: Rates) -> int:
         """Place of the kind's reach in `reaches`; -1 where it looks back all the way."""
@@ -139,12 +124,15 @@ class ForwardPass:
         tokens, logits = positions + prefill_tokens, logit_positions + prefill_sequences
         count = sequences + prefill_sequences
         total = self.host_pass_s + self.host_sequence_s * count
-        decode = prefill = 1.0
+        key: tuple[int, float, int] | tuple[int, float, int, int]
         if self._lanes > 1:
-            tokens, count, logits, decode, prefill = self._of_one_lane(
-                sequences, positions, logits, prefill_sequences, prefill_tokens
-            )
-        key = (tokens, logits, count if self._stateful else 0)
+            lane = self._lane(sequences, positions, logits, prefill_sequences, prefill_tokens)
+            held = lane.sequences if self._stateful else 0
+            key = (lane.tokens, lane.logits, held, lane.stage_tokens)
+            decode, prefill = lane.decode, lane.prefill
+        else:
+            key = (tokens, logits, count if self._stateful else 0)
+            decode = prefill = 1.0
         known = self._by_size.get(key)
         total += self._remember(key) if known is None else known
         if sequences and self._only is not None:
@@ -166,19 +154,28 @@ class ForwardPass:
                     total += rates.seconds(read * prefill, made * prefill)
         return total
 
-    def _of_one_lane(
+    def _lane(
         self, sequences: int, positions: int, logits: float, prompts: int, prompt_tokens: int
-    ) -> tuple[int, int, float, float, float]:
-        """Return tokens, sequences and logits of the fullest lane, and its share of both stages.
+    ) -> Lane:
+        """Return what the fullest lane of a pass holds.
 
         Sequences are spread over attention-data groups and pipeline microbatches; one sequence is
-        never split, so a lane holds at least one of those there are.
+        never split, so a lane holds at least one of those there are. Experts see the tokens of all
+        groups of their stage.
         """
-        decode, prefill = (max(1, min(self._lanes, count)) for count in (sequences, prompts))
-        tokens = -(-positions // decode) - (-prompt_tokens // prefill)
-        count = -(-sequences // decode) - (-prompts // prefill)
-        lanes = max(1, min(self._lanes, sequences + prompts))
-        return tokens, count, logits / lanes, 1.0 / decode, 1.0 / prefill
+
+        def fullest(parts: int, decoding: int, prefilling: int) -> int:
+            share = -(-decoding // max(1, min(parts, sequences)))
+            return share - (-prefilling // max(1, min(parts, prompts)))
+
+        return Lane(
+            tokens=fullest(self._lanes, positions, prompt_tokens),
+            sequences=fullest(self._lanes, sequences, prompts),
+            logits=logits / max(1, min(self._lanes, sequences + prompts)),
+            decode=1.0 / max(1, min(self._lanes, sequences)),
+            prefill=1.0 / max(1, min(self._lanes, prompts)),
+            stage_tokens=fullest(self.layout.pipeline, positions, prompt_tokens),
+        )
 
     def line(
         self,
@@ -213,15 +210,14 @@ class ForwardPass:
 
     def operations(self, load: PassLoad) -> tuple[Operation, ...]:
         """Return the pass operation by operation; their seconds add up to `pass_s`."""
-        tokens = load.positions + load.prefill_tokens
         logits = load.logit_positions + load.prefill_sequences
-        count, decode, prefill = load.sequences + load.prefill_sequences, 1.0, 1.0
-        host_s = self.host_s(count)
-        if self._lanes > 1:
-            tokens, count, logits, decode, prefill = self._of_one_lane(
-                load.sequences, load.positions, logits, load.prefill_sequences, load.prefill_tokens
-            )
-        found = self.dense.operations(tokens, count) + self.dense.logits(logits)
+        lane = self._lane(
+            *(load.sequences, load.positions, logits),
+            *(load.prefill_sequences, load.prefill_tokens),
+        )
+        count, decode, prefill = load.sequences + load.prefill_sequences, lane.decode, lane.prefill
+        found = self.dense.operations(lane.tokens, lane.sequences, lane.stage_tokens)
+        found += self.dense.logits(lane.logits)
         if load.sequences:
             reads = ((load.context_tokens, load.pairs), *load.capped)
             for index, rates in self._decode:
@@ -240,7 +236,7 @@ class ForwardPass:
         """Return the engine's own time per pass, s."""
         return self.host_pass_s + self.host_sequence_s * sequences
 
-    def _remember(self, key: tuple[int, float, int]) -> float:
+    def _remember(self, key: tuple[int, float, int] | tuple[int, float, int, int]) -> float:
         """Return the time of all that depends only on the size of the pass, s."""
         known = self.dense.seconds(*key)
         if len(self._by_size) < _MOST_REMEMBERED:  # fractional positions hardly repeat

@@ -10,6 +10,7 @@ from sim.cost.work import Gemm, head_gemm, mixer_gemms, mlp_gemms
 from sim.deployment import Deployment
 from sim.hardware import GpuProfile
 from sim.model import DenseMlp, Experts, Model, Recurrent
+from sim.precision import Precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,28 @@ class Layers:
     reduced: int
     """Tensors that the ranks add up: one a mixer, one a dense MLP, the embedding."""
     expert_layers: int
+    hidden_size: int
+
+    @property
+    def compute_precision(self) -> Precision:
+        """Format in which most weights are multiplied."""
+        weights: dict[Precision, float] = {}
+        for gemm, count in self.gemms:
+            known = weights.get(gemm.format.computed, 0.0)
+            weights[gemm.format.computed] = known + count * gemm.weight_elements
+        for mlp, count in self.experts:
+            computed = self.expert_format.computed
+            elements = count * mlp.experts * mlp.expert_elements(self.hidden_size)
+            weights[computed] = weights.get(computed, 0.0) + elements
+        return max(weights, key=lambda precision: weights[precision])
+
+    @property
+    def weight_only(self) -> tuple[str, ...]:
+        """Stored formats that save bytes only: the GPU multiplies them in 16 bits."""
+        formats = {gemm.format for gemm, _ in self.gemms}
+        if self.experts:
+            formats.add(self.expert_format)
+        return tuple(sorted({part.stored for part in formats if part.weight_only}))
 
 
 def layers_of(model: Model, gpu: GpuProfile, deployment: Deployment) -> Layers:
@@ -61,4 +84,5 @@ def layers_of(model: Model, gpu: GpuProfile, deployment: Deployment) -> Layers:
         head=head_gemm(model, layout),
         reduced=reduced,
         expert_layers=sum(experts.values()),
+        hidden_size=model.hidden_size,
     )

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from math import ceil
+from typing import NamedTuple
 
 from sim.deployment import Deployment
 from sim.model import GroupedQuery, Model
@@ -61,3 +62,16 @@ class Layout:
     def kv_heads(self, kv_heads: int) -> int:
         """KV heads on one rank: at least one, replicated where ranks outnumber them."""
         return max(1, ceil(kv_heads / self.tensor))
+
+
+class Lane(NamedTuple):
+    """The fullest of the lanes into which a batch is split."""
+
+    tokens: int
+    sequences: int
+    logits: float
+    decode: float
+    """Its share of the decoding sequences' attention."""
+    prefill: float
+    stage_tokens: int
+    """Tokens of all groups of its pipeline stage: what the experts see."""
