@@ -215,7 +215,8 @@ class ForwardPass:
             *(load.sequences, load.positions, logits),
             *(load.prefill_sequences, load.prefill_tokens),
         )
-        count, decode, prefill = load.sequences + load.prefill_sequences, lane.decode, lane.prefill
+        decode, prefill = lane.decode, lane.prefill
+        host_s = self.host_s(load.sequences + load.prefill_sequences)
         found = self.dense.operations(lane.tokens, lane.sequences, lane.stage_tokens)
         found += self.dense.logits(lane.logits)
         if load.sequences:
