@@ -1,7 +1,12 @@
 """Collectives inside a node: latency, and bytes over the fitted one-way link."""
 
 from sim.cost.roofline import Number
-from sim.hardware.fitted import CollectiveFit
+from sim.hardware import CollectiveFit, GpuProfile
+
+
+def spans_nodes(gpus: int, gpu: GpuProfile) -> bool:
+    """Whether a group of GPUs exchanges data over the network: ranks fill a node first."""
+    return gpus > gpu.gpus_per_node.value and gpu.network_one_way_bytes_per_s is not None
 
 
 def all_reduce_s(

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from sim.cost.attention import NO_LIMIT, Rates, decode_rates, prefill_rates
 from sim.cost.dense import Dense
+from sim.cost.fits_used import fits_used
 from sim.cost.layers import layers_of
 from sim.cost.layout import Lane, Layout
 from sim.cost.operation import Operation
@@ -81,21 +82,7 @@ class ForwardPass:
     @property
     def fits_used(self) -> tuple[str, ...]:
         """Parts of the fitted profile that a pass goes by, by their dotted names."""
-        kv, layers, layout = self.deployment.kv_precision, self.layers, self.layout
-        names = {f"gemm.{gemm.format.computed}" for gemm, _ in layers.gemms}
-        for kind in layers.attention:
-            names.add(f"{'latent' if kind.latent else 'decode'}_attention.{kv}")
-        if layers.experts:
-            names.add(f"experts.{layers.expert_format.stored}")
-        if layers.recurrent:
-            names.add("recurrent")
-        if layout.tensor > 1:
-            names.add("all_reduce")
-        if layout.attention_data > 1 and layers.experts:
-            names.add("all_to_all" if layout.expert > 1 else "all_gather")
-        if layout.pipeline > 1:
-            names.add("point_to_point")
-        return tuple(sorted(names))
+        return fits_used(self.layers, self.layout, self.gpu, self.deployment.kv_precision)
 
     def _index(self, rates: Rates) -> int:
         """Place of the kind's reach in `reaches`; -1 where it looks back all the way."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.cost.collectives import all_reduce_s, exchange_s
+from sim.cost.collectives import all_reduce_s, exchange_s, spans_nodes
 from sim.cost.layers import Layers
 from sim.cost.layout import Layout
 from sim.cost.operation import Kind, Operation
@@ -167,6 +167,6 @@ class Plain:
     def _between(self, gpus: int) -> tuple[Collectives, float]:
         """Return the fits and the one-way bandwidth of a group of GPUs: node or network."""
         network = self.gpu.network_one_way_bytes_per_s
-        if gpus <= self.gpu.gpus_per_node.value or network is None:
+        if network is None or not spans_nodes(gpus, self.gpu):
             return self.fitted, self.gpu.link_one_way_bytes_per_s.value
         return self.fitted.network, network.value
