@@ -65,3 +65,15 @@ def test_a_prompt_chunk_reads_and_pairs_key_by_key(reach: int, chunk: int, befor
     read, pairs = prompt_reads(reach, chunk, before)
     assert read == chunk_read(chunk, before, reach)
     assert pairs == chunk_pairs(chunk, before, reach)
+
+
+@given(reach=st.integers(1, 200), kv=st.integers(0, 300), queries=st.integers(1, 64))
+def test_capping_the_pairs_of_a_chain_at_once_is_right_but_for_the_chain_in_the_corner(
+    reach: int, kv: int, queries: int
+) -> None:
+    """Query i of a chain sees min(kv + i, reach) keys; the sum is capped as a whole."""
+    exact = sum(min(kv + number + 1, reach) for number in range(queries))
+    together = min(queries * kv + queries * (queries + 1) / 2, queries * reach)
+    assert exact <= together <= exact + (queries + 1) ** 2 / 8
+    if kv + queries <= reach or kv + 1 >= reach:
+        assert together == exact
