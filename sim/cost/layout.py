@@ -12,7 +12,7 @@ def unshared_heads(model: Model, ranks: int) -> tuple[int, int] | None:
     """Return query and KV heads that ranks cannot share without rest; None: they share all."""
     for mixer, _ in model.attention_groups():
         kv_heads = mixer.kv_heads if isinstance(mixer, GroupedQuery) else 1
-        if mixer.heads % ranks or (ranks < kv_heads and kv_heads % ranks):
+        if mixer.heads % ranks or (kv_heads % ranks and ranks % kv_heads):
             return mixer.heads, kv_heads
     return None
 

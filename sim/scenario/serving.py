@@ -81,13 +81,13 @@ def _check_parallelism(scenario: Scenario, model: Model, gpu: GpuProfile) -> Non
             where="deployment.tensor_parallel",
             remedy=f"use a power of two up to {widest}" if widest > 1 else "use 1",
         )
-    if scenario.deployment.expert_parallel > 1 and not any(
-        isinstance(group.layer.mlp, Experts) for group in model.groups
-    ):
+    _check_experts(scenario, model)
+    if scenario.deployment.pipeline_parallel > model.num_layers:
         raise InputError(
-            f"{model.name} has no experts to spread",
-            where="deployment.expert_parallel",
-            remedy="remove it",
+            f"{model.name} has only {model.num_layers} layers for"
+            f" {scenario.deployment.pipeline_parallel} stages",
+            where="deployment.pipeline_parallel",
+            remedy="use fewer stages",
         )
     node, gpus = gpu.gpus_per_node.value, scenario.deployment.gpus_per_replica
     if gpus > node and gpu.network_one_way_bytes_per_s is None:
@@ -96,6 +96,26 @@ def _check_parallelism(scenario: Scenario, model: Model, gpu: GpuProfile) -> Non
             " no network",
             where="deployment",
             remedy="use fewer GPUs in a replica, or a profile of your own with its network",
+        )
+
+
+def _check_experts(scenario: Scenario, model: Model) -> None:
+    ranks = scenario.deployment.expert_parallel
+    if ranks == 1:
+        return
+    mlps = [group.layer.mlp for group in model.groups]
+    experts = [mlp.experts for mlp in mlps if isinstance(mlp, Experts)]
+    if not experts:
+        raise InputError(
+            f"{model.name} has no experts to spread",
+            where="deployment.expert_parallel",
+            remedy="remove it",
+        )
+    if ranks > min(experts):
+        raise InputError(
+            f"{ranks} GPUs cannot share the {min(experts)} experts of {model.name}",
+            where="deployment.expert_parallel",
+            remedy=f"use {min(experts)} at most",
         )
 
 

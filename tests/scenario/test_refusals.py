@@ -132,6 +132,21 @@ def test_a_layout_that_model_and_node_do_not_allow_is_refused(
         resolve(scenario(hardware="h100_pcie", deployment=layout))
 
 
+@pytest.mark.parametrize(
+    ("model", "layout", "problem"),
+    [
+        ("mixtral-8x7b", {"attention_data_parallel": 16, "expert_parallel": 16}, "8 experts"),
+        ("glm-4.5", {"tensor_parallel": 12}, "96 query and 8 KV heads"),  # a rank needs 2 of them
+        ("llama-3.2-1b", {"pipeline_parallel": 32}, "only 16 layers for 32 stages"),
+    ],
+)
+def test_parts_that_no_whole_number_of_gpus_can_share_are_refused(
+    model: str, layout: dict[str, int], problem: str
+) -> None:
+    with pytest.raises(InputError, match=problem):
+        resolve(scenario(model=model, deployment=layout))
+
+
 def test_experts_spread_over_gpus_that_a_stage_does_not_have_are_refused() -> None:
     with pytest.raises(ValueError, match="`expert_parallel` should divide it"):
         scenario(deployment={"expert_parallel": 2})
