@@ -18,17 +18,7 @@ def fits_used(layers: Layers, layout: Layout, gpu: GpuProfile, kv: Precision) ->
         names.add(f"experts.{layers.expert_format.stored}")
     if layers.recurrent:
         names.add("recurrent")
-    return tuple(sorted(names | set(_collectives(layers, layout, gpu))))
-
-
-def _collectives(layers: Layers, layout: Layout, gpu: GpuProfile) -> list[str]:
-    """Exchanges between GPUs: inside a node, or over the network where their group spans nodes."""
-    groups = []
-    if layout.tensor > 1:
-        groups.append(("all_reduce", layout.tensor))
-    if layout.attention_data > 1 and layers.experts:
-        exchange = "all_to_all" if layout.expert > 1 else "all_gather"
-        groups.append((exchange, layout.stage_gpus))
-    if layout.pipeline > 1:
-        groups.append(("point_to_point", layout.stage_gpus * layout.pipeline))
-    return [f"network.{name}" if spans_nodes(gpus, gpu) else name for name, gpus in groups]
+    # inside a node, or over the network where the group spans nodes
+    for name, gpus in layout.exchanges(experts=bool(layers.experts)).items():
+        names.add(f"network.{name}" if spans_nodes(gpus, gpu) else name)
+    return tuple(sorted(names))

@@ -13,6 +13,8 @@ from sim.hardware import EngineProfile, FittedProfile, GpuProfile
 from sim.model import Model
 
 _MOST_REMEMBERED = 1 << 18
+_Size = tuple[int, float, int] | tuple[int, float, int, int]
+"""Tokens, logits and states of a lane, and the tokens that its experts see if they are others."""
 Reads = tuple[tuple[float, float], ...]
 """(KV tokens read, pairs) in the layers of each reach."""
 
@@ -77,7 +79,7 @@ class ForwardPass:
         """Stored formats that save bytes only: the GPU multiplies them in 16 bits."""
         self.host_pass_s = engine.host_s_per_pass
         self.host_sequence_s = engine.host_s_per_sequence
-        self._by_size: dict[tuple[int, float, int] | tuple[int, float, int, int], float] = {}
+        self._by_size: dict[_Size, float] = {}
 
     @property
     def fits_used(self) -> tuple[str, ...]:
@@ -110,8 +112,7 @@ class ForwardPass:
         """Return the time of a pass with the fields of a `PassLoad`, s: the inner call."""
         tokens, logits = positions + prefill_tokens, logit_positions + prefill_sequences
         count = sequences + prefill_sequences
-        total = self.host_pass_s + self.host_sequence_s * count
-        key: tuple[int, float, int] | tuple[int, float, int, int]
+        key: _Size
         if self._lanes > 1:
             lane = self._lane(sequences, positions, logits, prefill_sequences, prefill_tokens)
             held = lane.sequences if self._stateful else 0
@@ -120,25 +121,14 @@ class ForwardPass:
         else:
             key = (tokens, logits, count if self._stateful else 0)
             decode = prefill = 1.0
-        known = self._by_size.get(key)
-        total += self._remember(key) if known is None else known
+        total = self._beside_attention_s(key, count)
         if sequences and self._only is not None:
             total += self._only.seconds(context_tokens, pairs)
         elif sequences:
-            for index, rates in self._decode:
-                if index < 0:
-                    total += rates.seconds(context_tokens * decode, pairs * decode)
-                else:
-                    read, made = capped[index]
-                    total += rates.seconds(read * decode, made * decode)
+            total += _attention_s(self._decode, context_tokens, pairs, capped, decode)
         if prefill_tokens:
-            for index, rates in self._prefill:
-                if index < 0:
-                    read, made = prefill_context_tokens * prefill, prefill_pairs * prefill
-                    total += rates.seconds(read, made)
-                else:
-                    read, made = prefill_capped[index]
-                    total += rates.seconds(read * prefill, made * prefill)
+            reads = prefill_context_tokens, prefill_pairs
+            total += _attention_s(self._prefill, *reads, prefill_capped, prefill)
         return total
 
     def _lane(
@@ -178,12 +168,9 @@ class ForwardPass:
         one kind turns from memory-bound to compute-bound or back.
         """
         if self._only is not None:
-            total = self.host_pass_s + self.host_sequence_s * sequences
             key = (positions, logit_positions, sequences if self._stateful else 0)
-            known = self._by_size.get(key)
-            total += self._remember(key) if known is None else known
             seconds, slope, limit = self._only.line(*growths[0])
-            return total + seconds, slope, limit
+            return self._beside_attention_s(key, sequences) + seconds, slope, limit
         capped = tuple((read, pairs) for read, pairs, _, _ in growths[1:])
         read, pairs = growths[0][:2]
         first_s = self.seconds(sequences, positions, logit_positions, read, pairs, capped=capped)
@@ -224,9 +211,25 @@ class ForwardPass:
         """Return the engine's own time per pass, s."""
         return self.host_pass_s + self.host_sequence_s * sequences
 
-    def _remember(self, key: tuple[int, float, int] | tuple[int, float, int, int]) -> float:
-        """Return the time of all that depends only on the size of the pass, s."""
-        known = self.dense.seconds(*key)
-        if len(self._by_size) < _MOST_REMEMBERED:  # fractional positions hardly repeat
-            self._by_size[key] = known
-        return known
+    def _beside_attention_s(self, size: _Size, sequences: int) -> float:
+        """Return the time of all that does not depend on the context, host included, s."""
+        known = self._by_size.get(size)
+        if known is None:
+            known = self.dense.seconds(*size)
+            if len(self._by_size) < _MOST_REMEMBERED:  # fractional positions hardly repeat
+                self._by_size[size] = known
+        return known + self.host_pass_s + self.host_sequence_s * sequences
+
+
+def _attention_s(
+    kinds: list[tuple[int, Rates]], read: float, pairs: float, capped: Reads, share: float
+) -> float:
+    """Return the time of all kinds of attention over one lane's share of the reads, s."""
+    total = 0.0
+    for index, rates in kinds:
+        if index < 0:
+            total += rates.seconds(read * share, pairs * share)
+        else:
+            read_here, pairs_here = capped[index]
+            total += rates.seconds(read_here * share, pairs_here * share)
+    return total

@@ -55,6 +55,17 @@ class Layout:
         """Parts into which a batch is split: attention-data groups times pipeline microbatches."""
         return self.attention_data * self.pipeline
 
+    def exchanges(self, *, experts: bool) -> dict[str, int]:
+        """Return the collectives of a pass, as fits name them, and the GPUs that take part."""
+        found: dict[str, int] = {}
+        if self.tensor > 1:
+            found["all_reduce"] = self.tensor
+        if self.attention_data > 1 and experts:
+            found["all_to_all" if self.expert > 1 else "all_gather"] = self.stage_gpus
+        if self.pipeline > 1:
+            found["point_to_point"] = self.stage_gpus * self.pipeline
+        return found
+
     def heads(self, heads: int) -> int:
         """Query heads on one rank."""
         return ceil(heads / self.tensor)

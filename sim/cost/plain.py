@@ -16,7 +16,7 @@ from sim.cost.operation import Kind, Operation
 from sim.cost.roofline import Number, smooth_roofline_s
 from sim.cost.work import ACTIVATION_BYTES, Gemm
 from sim.hardware import FittedProfile, GpuProfile
-from sim.hardware.fitted import Collectives
+from sim.hardware.fitted import CollectiveFit, Collectives
 from sim.model import Model
 from sim.precision import Precision
 from sim.records import FloatArray
@@ -137,32 +137,27 @@ class Plain:
 
         Ranks fill a node before the next one; a group that spans nodes goes at the network's pace.
         """
-        layout = self.layout
+        layout, layers = self.layout, self.layers
         tensor = tokens * self.model.hidden_size * ACTIVATION_BYTES
-        alone = layout.attention_data == 1
-        if layout.tensor > 1:
-            fits, link = self._between(layout.tensor)
-            count = self.layers.reduced + (self.layers.expert_layers if alone else 0)
-            seconds = all_reduce_s(
-                tensor, layout.tensor, fit=fits.all_reduce, link_bytes_per_s=link
-            )
-            yield Timed("all-reduce", count, seconds, bytes_moved=tensor, kind="collective")
-        if not alone:
-            gpus = layout.stage_gpus
+        for name, gpus in layout.exchanges(experts=bool(layers.experts)).items():
             fits, link = self._between(gpus)
-            for mlp, count in self.layers.experts:
-                copies = min(mlp.active, layout.expert) if layout.expert > 1 else gpus
-                moved = tensor * copies / layout.tensor
-                fit = fits.all_to_all if layout.expert > 1 else fits.all_gather
-                seconds = exchange_s(moved, gpus, fit=fit, link_bytes_per_s=link)
-                name = "exchange with the experts"
-                yield Timed(name, 2 * count, seconds, bytes_moved=moved, kind="collective")
-        if layout.pipeline > 1:
-            fits, link = self._between(layout.stage_gpus * layout.pipeline)
-            fit = fits.point_to_point
-            seconds = fit.fixed_s + tensor / (fit.bandwidth_efficiency * link)
-            name, count = "hand-over between stages", layout.pipeline - 1
-            yield Timed(name, count, seconds, bytes_moved=tensor, kind="collective")
+            fit: CollectiveFit = getattr(fits, name)
+            if name == "all_reduce":
+                alone = layout.attention_data == 1
+                count = layers.reduced + (layers.expert_layers if alone else 0)
+                seconds = all_reduce_s(tensor, gpus, fit=fit, link_bytes_per_s=link)
+                yield Timed("all-reduce", count, seconds, bytes_moved=tensor, kind="collective")
+            elif name == "point_to_point":
+                seconds = fit.fixed_s + tensor / (fit.bandwidth_efficiency * link)
+                label, count = "hand-over between stages", layout.pipeline - 1
+                yield Timed(label, count, seconds, bytes_moved=tensor, kind="collective")
+            else:
+                for mlp, count in layers.experts:
+                    copies = min(mlp.active, layout.expert) if layout.expert > 1 else gpus
+                    moved = tensor * copies / layout.tensor
+                    seconds = exchange_s(moved, gpus, fit=fit, link_bytes_per_s=link)
+                    label = "exchange with the experts"
+                    yield Timed(label, 2 * count, seconds, bytes_moved=moved, kind="collective")
 
     def _between(self, gpus: int) -> tuple[Collectives, float]:
         """Return the fits and the one-way bandwidth of a group of GPUs: node or network."""

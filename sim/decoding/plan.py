@@ -2,8 +2,7 @@
 
 The convention that makes leaps exact: inside a phase every pass is alike. Where a strategy commits
 tokens in bursts (a speculative round, a denoised block), a pass carries the *mean over the phase*,
-so the KV
-grows by the same amount each pass. When the user sees a chunk is kept apart and exact.
+so the KV grows by the same amount each pass. When the user sees a chunk is kept apart and exact.
 """
 
 from dataclasses import dataclass

@@ -12,11 +12,9 @@ class DecodeBatch:
     """Sums over the decoding sequences, as of the replica's pass count.
 
     The coming pass carries `positions` query positions, reads `read` KV tokens, makes `pairs`
-    query x key pairs and needs slots for `held` tokens; each later one reads and holds
-    `growth` more
-    tokens and makes `pairs_growth` more pairs. Joining, leaving and advancing by any number of
-    passes cost the same
-    whatever the batch holds.
+    query x key pairs and needs slots for `held` tokens; each later one reads and holds `growth`
+    more tokens and makes `pairs_growth` more pairs. Joining, leaving and advancing by any number
+    of passes cost the same whatever the batch holds.
     """
 
     __slots__ = (

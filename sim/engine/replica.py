@@ -2,8 +2,7 @@
 
 All happens at pass boundaries. Between two of them the replica *leaps*: it knows when the next
 request can finish, run out of KV or be admitted, and skips the passes until then in one event. An
-arrival
-that could be admitted ends a leap with the pass in flight.
+arrival that could be admitted ends a leap with the pass in flight.
 """
 
 from collections.abc import Callable
