@@ -15,3 +15,5 @@ US_PER_S: Final = 1e6
 HOURS_PER_MONTH: Final = 730.0
 """One month of continuous rent: 8,760 h / 12."""
 SECONDS_PER_HOUR: Final = 3600.0
+TOKEN_ROUNDING: Final = 1e-6
+"""Fractional KV growth adds up to whole tokens only to rounding: less than this is not a token."""

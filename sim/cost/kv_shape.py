@@ -6,9 +6,7 @@ from math import ceil
 import numpy as np
 
 from sim.records import FloatArray
-
-_ROUNDING = 1e-6
-"""Fractional KV growth adds up to whole tokens only to rounding."""
+from sim.units import TOKEN_ROUNDING
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +26,9 @@ class KvShape:
     def blocks_for(self, tokens: float) -> float:
         """Return the blocks of one sequence that holds `tokens`."""
         size = self.block_tokens
-        needed = self.full * ceil((tokens - _ROUNDING) / size)
+        needed = self.full * ceil((tokens - TOKEN_ROUNDING) / size)
         for window, weight in self.windows:
-            needed += weight * ceil((min(tokens, window) - _ROUNDING) / size)
+            needed += weight * ceil((min(tokens, window) - TOKEN_ROUNDING) / size)
         return needed + self.sequence_blocks
 
     def most_for(self, tokens: float, sequences: int) -> float:

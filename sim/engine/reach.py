@@ -10,8 +10,8 @@ from math import ceil
 from typing import NamedTuple
 
 from sim.decoding import Phase
+from sim.units import TOKEN_ROUNDING
 
-_ROUNDING = 1e-6
 _NEVER = 1 << 60
 
 
@@ -41,8 +41,8 @@ class CappedSum:
     def join(self, serial: int, value: float, growth: float, cap: float, passes: int) -> None:
         """Add a member that joins after `passes` passes."""
         crossing, short = passes, cap - value
-        if short > _ROUNDING:
-            crossing = passes + ceil((short - _ROUNDING) / growth) if growth > 0.0 else _NEVER
+        if short > TOKEN_ROUNDING:
+            crossing = passes + ceil((short - TOKEN_ROUNDING) / growth) if growth > 0.0 else _NEVER
         self._members[serial] = member = _Member(value, growth, cap, passes, crossing)
         if passes < crossing < _NEVER:
             heappush(self._crossings, (crossing, serial, passes))

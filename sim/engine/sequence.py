@@ -3,9 +3,7 @@
 from math import ceil
 
 from sim.decoding import Phase, Plan
-
-_ROUNDING = 1e-6
-"""Fractional KV growth adds up to whole tokens only to rounding."""
+from sim.units import TOKEN_ROUNDING
 
 
 class Sequence:
@@ -77,6 +75,6 @@ class Sequence:
             self.done += passes - self.joined
             self.kv = self.kv_at(passes)
             self.joined = -1
-            self.target = ceil(self.kv - _ROUNDING) + int(self.plan.prefill_yields)
+            self.target = ceil(self.kv - TOKEN_ROUNDING) + int(self.plan.prefill_yields)
         self.computed = self.chunk = 0
         self.preemptions += 1

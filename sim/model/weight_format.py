@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
-Format = Literal["bf16", "fp16", "fp8", "fp8_block", "int8", "int4", "mxfp4", "nvfp4"]
-"""`fp8`: one scale per tensor or channel; `fp8_block`: one per block of 128 x 128; `int4`: one
-per `group_elements`; `mxfp4`: one 8-bit scale per 32; `nvfp4`: one FP8 scale per 16."""
+from sim.precision import Precision
+
+Format = Precision
+"""A format as checkpoints store it: `int4` has one scale per `group_elements`."""
 
 Part = Literal[
     "attention", "attention_output", "recurrent", "dense_mlp", "shared_experts", "experts"
