@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from sim.precision import BYTES_PER_WEIGHT as BYTES_PER_ELEMENT
 from sim.precision import Precision
+from sim.routers import AnyRouter, RoundRobin
 
 __all__ = ["BYTES_PER_ELEMENT", "MOST_GPUS", "Deployment", "Precision"]
 
@@ -29,6 +30,8 @@ class Deployment(BaseModel):
     attention_data_parallel: Width = 1
     """Groups of `tensor_parallel` GPUs that each attend to their own sequences."""
     replicas: Annotated[int, Ge(1), Le(4096)] = 1
+    router: AnyRouter = RoundRobin()
+    """Which replica gets which request: a name, or `kind` with its settings."""
     weights: Literal["checkpoint", Precision] = "bf16"
     """Format of the weights; `checkpoint`: as published, part by part."""
     compute: Precision | None = None

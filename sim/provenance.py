@@ -76,8 +76,6 @@ def not_modelled(scenario: Scenario) -> tuple[str, ...]:
         "prefix caching, priorities, autoscaling and failures",
         "warm-up of a cold replica",
     ]
-    if scenario.deployment.replicas > 1:
-        missing.append("load-aware routing: replicas are served in turn")
     return (*missing, *scenario.decoding.not_modelled)
 
 

@@ -68,8 +68,9 @@ def serve(
 ) -> Simulation:
     """Let the strategy draw its passes, and the engine serve them."""
     strategy = scenario.decoding
-    passes = strategy.draw_passes(traffic.output_tokens, stream(scenario.run.seed, "acceptance"))
-    return simulate(traffic, passes, strategy, serving.cost, serving.limits, mode=mode)
+    seed = scenario.run.seed
+    passes = strategy.draw_passes(traffic.output_tokens, stream(seed, "acceptance"))
+    return simulate(traffic, passes, strategy, serving.cost, serving.limits, mode=mode, seed=seed)
 
 
 def assess(

@@ -190,6 +190,14 @@ class Replica(ReplicaState):
         self.log.finished(sequence.row, self.index, now)
         self.on_finish(sequence)
 
+    def held_in_flight(self) -> float:
+        """Return the KV tokens of the decoding requests in the pass in flight."""
+        batch = self.batch
+        if self._pending is None or self._ahead == 1 or not batch.members:
+            return batch.held
+        begun = self._leap.pass_at(self.env.now - self._start_s, self._ahead)
+        return batch.held + batch.growth * (begun - 1)
+
     # -- time ---------------------------------------------------------------------------------
 
     def _schedule(self, delay_s: float, callback: Callable[[simpy.Event], None]) -> None:

@@ -13,14 +13,17 @@ from sim.decoding import Plan, Strategy
 from sim.engine.feed import Feed
 from sim.engine.kv_pool import KvPool
 from sim.engine.log import Log
+from sim.engine.open_loop import OpenLoop
 from sim.engine.pricing import Pricer
 from sim.engine.replica import Replica
-from sim.engine.router import RoundRobin
+from sim.engine.routing import Routing
 from sim.engine.schedulers import ChunkedPrefill
 from sim.engine.sequence import Sequence
 from sim.engine.source import ClosedLoop
 from sim.engine.visible import gaps_and_first_chunks
 from sim.records import IntArray, RequestRecords, Simulation, Status, StepSeries, Traffic
+from sim.routers import BaseRouter, RoundRobin
+from sim.workload import stream
 
 _MOST_PLANS = 1 << 12
 
@@ -34,6 +37,7 @@ class Limits:
     max_batched_tokens: int
     kv: KvShape
     max_context_tokens: int
+    router: BaseRouter = RoundRobin()
 
 
 def simulate(
@@ -44,13 +48,14 @@ def simulate(
     limits: Limits,
     *,
     mode: Literal["leap", "pass"] = "leap",
+    seed: int = 0,
 ) -> Simulation:
     """Serve the traffic and return what happened to every request.
 
-    `passes` is the strategy's draw for each row. Mode "pass" stops at every pass and adds the
+    `passes` is the strategy's draw for each row, `seed` that of the router's stream. Mode "pass" stops at every pass and adds the
     batch up anew each time: slow, and the check of the leaps (both give the same times to 1e-9).
     """
-    world = _World(traffic, passes, strategy, cost, limits, leap=mode == "leap")
+    world = _World(traffic, passes, strategy, cost, limits, leap=mode == "leap", seed=seed)
     world.run()
     return world.result()
 
@@ -67,6 +72,7 @@ class _World:
         limits: Limits,
         *,
         leap: bool,
+        seed: int,
     ) -> None:
         self.traffic, self.strategy, self.limits = traffic, strategy, limits
         self.env = simpy.Environment()
@@ -77,7 +83,6 @@ class _World:
         self._output = np.ascontiguousarray(traffic.output_tokens, dtype=np.int64).data
         self._passes = np.ascontiguousarray(passes, dtype=np.int64).data
         pricer = Pricer(cost, strategy.draft_work)
-        self.router = RoundRobin(limits.replicas)
         self.replicas = [
             Replica(
                 self.env,
@@ -93,14 +98,15 @@ class _World:
             )
             for index in range(limits.replicas)
         ]
+        self.routing = Routing(limits.router, self.replicas, stream(seed, "router"))
         self.loop: ClosedLoop | None = None
         self._plans: dict[tuple[int, int, int], tuple[Plan, int, bool]] = {}
 
     def _feed(self, replica: int) -> Feed:
         """Return the arrivals that a replica can see coming: those of an open loop."""
-        if self.traffic.users is not None:
+        if self.traffic.users is not None or not self.limits.router.foreseeable:
             return Feed((), ())
-        rows = self.router.rows_of(replica, len(self.traffic))
+        rows = range(replica, len(self.traffic), self.limits.replicas)
         return Feed(array("d", self.traffic.arrival_s[rows.start :: rows.step]), rows)
 
     def run(self) -> None:
@@ -115,6 +121,8 @@ class _World:
                 think_s=self.traffic.think_s,
                 submit=self._submit,
             )
+        elif not self.limits.router.foreseeable:
+            OpenLoop(self.env, array("d", self.traffic.arrival_s), self._submit)
         collecting = gc.isenabled()
         gc.disable()  # nothing here is cyclic, and each collection would walk every request
         try:
@@ -124,7 +132,7 @@ class _World:
                 gc.enable()
 
     def _submit(self, row: int, user: int, at_s: float) -> None:
-        self.replicas[self.router.choose()].submit(row, user, at_s)
+        self.replicas[self.routing.choose(row)].submit(row, user, at_s)
 
     def _accept(self, row: int, user: int, at_s: float) -> Sequence | None:
         """Plan the request and let it in, or reject it: None."""

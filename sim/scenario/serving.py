@@ -52,6 +52,7 @@ def resolve(scenario: Scenario) -> Serving:
         max_batched_tokens=deployment.max_batched_tokens,
         kv=memory.kv,
         max_context_tokens=model.max_context_tokens,
+        router=deployment.router,
     )
     quote = None if scenario.prices is None else scenario.prices.resolve(gpu.name)
     cost = _forward_pass(model, gpu, fitted.model_dump_json(), engine, deployment)

@@ -33,6 +33,7 @@ def _check(case: Case, mode: Literal["leap", "pass"], jobs: list[Job]) -> None:
         assert records.last_token_s[row] == close(job.last_token_s)
         if job.rejected:
             continue
+        assert records.replica[row] == job.server
         assert records.first_token_s[row] == close(job.seen_s[0])
         assert records.chunks[row] == len(job.seen_s)
         gaps = np.diff(job.seen_s)

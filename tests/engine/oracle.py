@@ -23,6 +23,7 @@ from sim.decoding import Phase, Plan, Strategy
 from sim.engine import Limits
 from sim.records import IntArray, Traffic
 from tests.engine.counting import blocks, draft_s, pass_load
+from tests.engine.oracle_routing import Router
 
 
 @dataclass(eq=False)
@@ -33,6 +34,7 @@ class Job:
     plan: Plan
     arrival_s: float
     user: int
+    server: int = -1
     done: int = 0  # passes behind it, over all phases
     to_compute: int = 0
     computed: int = 0
@@ -98,6 +100,18 @@ class Server:
     def free(self) -> float:
         kv = self.limits.kv
         return kv.blocks - sum(blocks(job.kv_slots(), kv) for job in self.batch)
+
+    def outstanding(self) -> int:
+        return len(self.queue) + len(self.batch)
+
+    def kv_spoken_for(self) -> float:
+        """KV of those that decode, in this pass; prompts of all others in full."""
+        decoding = sum(job.kv_slots() for job in self.batch if job.decoding)
+        others = [*self.queue, *(job for job in self.batch if not job.decoding)]
+        return decoding + sum(job.to_compute for job in others)
+
+    def cached(self, row: int) -> int:
+        return 0
 
     def begin(self, now: float) -> None:
         budget = self.limits.max_batched_tokens
@@ -195,6 +209,7 @@ def serve(
 ) -> list[Job]:
     """Return every request of the traffic, served to the end, in order of rows."""
     servers = [Server(strategy, cost, limits) for _ in range(limits.replicas)]
+    router = Router(limits.router, [*servers], seed=0)
     source, jobs = Source(traffic), list[Job]()
     while (now := min(source.next_s(), *(server.ends_s for server in servers))) < inf:
         for server in servers:
@@ -209,10 +224,11 @@ def serve(
             job = Job(row, plan, at_s, user, to_compute=plan.prefill_tokens)
             jobs.append(job)
             job.rejected = not fits(job, sum(sizes), limits)
+            job.server = router.choose(row)
             if job.rejected:
                 source.answered(job, now)
             else:
-                servers[row % len(servers)].queue.append(job)
+                servers[job.server].queue.append(job)
         source.ready = source.ready if len(jobs) < len(traffic) else []
         for server in servers:
             if server.ends_s == inf and server.queue:

@@ -18,10 +18,13 @@ from sim.engine import Limits
 from sim.hardware import load_engine, load_fitted, load_gpu
 from sim.model import load_model
 from sim.records import IntArray, Traffic
+from sim.routers import AnyRouter
 from tests.laws.small_models import STACKS, WITH_EXPERTS, small_model
 
 KINDS: tuple[type[BaseModel], ...] = get_args(get_args(AnyStrategy)[0])
 """Every strategy that a scenario may name: the union is the test list."""
+ROUTERS: tuple[type[BaseModel], ...] = get_args(get_args(AnyRouter)[0])
+"""Every router that a scenario may name."""
 LAYOUTS: tuple[dict[str, int], ...] = (
     {},
     {"tensor_parallel": 4},
@@ -197,6 +200,7 @@ def limits(draw: st.DrawFn) -> Limits:
             **draw(st.sampled_from(SHAPES)),
         ),
         max_context_tokens=draw(st.sampled_from([150, 100_000])),
+        router=draw(st.one_of([_models(router) for router in ROUTERS])),
     )
 
 

@@ -80,7 +80,8 @@ def test_what_comes_later_comes_later(kind: type[BaseModel], data: st.DataObject
     assert (records.max_gap_s[several] <= spread_s[several] * (1 + 1e-9)).all()
     mean_gap_s = spread_s[several] / (records.chunks[several] - 1)
     assert (records.max_gap_s[several] >= mean_gap_s * (1 - 1e-9)).all()
-    assert (records.replica[done] == np.flatnonzero(done) % case.limits.replicas).all()
+    if case.limits.router.foreseeable:
+        assert (records.replica[done] == np.flatnonzero(done) % case.limits.replicas).all()
 
 
 @EVERY_KIND
