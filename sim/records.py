@@ -116,6 +116,10 @@ class Leaps:
     """Time of the drafter inside the leap."""
     capped: tuple[tuple[FloatArray, FloatArray], ...] = ()
     """KV tokens read and pairs in layers that look back only so far, by reach, nearest first."""
+    lanes: int = 1
+    """Lanes of each replica (attention-data ranks times microbatches), whose passes overlap: a
+    row is a pass of one of them, and `replica` counts lanes.
+    """
 
     @property
     def duration_s(self) -> FloatArray:

@@ -63,7 +63,8 @@ def usage(cost: ForwardPass, leaps: Leaps) -> Usage | None:
 
 
 def _representative(leaps: Leaps, mine: NDArray[np.bool_], passes: float) -> PassLoad:
-    """Return the mean pass of some leaps."""
+    """Return the mean pass of some leaps; where it is one lane's, as if all had its load."""
+    passes /= leaps.lanes
     return PassLoad(
         sequences=round(float((leaps.sequences[mine] * leaps.passes[mine]).sum() / passes)),
         positions=round(float(leaps.positions[mine].sum() / passes)),

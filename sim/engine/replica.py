@@ -85,8 +85,14 @@ class Replica(ReplicaState):
 
     def _boundary(self, _: simpy.Event) -> None:
         """Account for the passes that have gone by, and start the next."""
-        now, batch = self.env.now, self.batch
+        now = self.env.now
         self._log_leap()
+        self._pass_by(now)
+        self._begin(now)
+
+    def _pass_by(self, now: float) -> None:
+        """Account for the passes of the leap that ends now, and see who arrived meanwhile."""
+        batch = self.batch
         self.passes = passes = self.passes + self._ahead
         batch.advance(self._ahead)
         if self.prefilling:
@@ -101,7 +107,6 @@ class Replica(ReplicaState):
         feed = self.feed
         while feed.next_s < now:
             self._take_next(feed)
-        self._begin(now)
 
     def _begin(self, now: float) -> None:
         """Decide what goes into the next pass and start it, or fall idle."""

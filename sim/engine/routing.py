@@ -6,6 +6,7 @@ from math import floor
 
 import numpy as np
 
+from sim.engine.crew import Crew
 from sim.engine.replica import Replica
 from sim.engine.sequence import Sequence
 from sim.routers import Arrival, BaseRouter, LeastKv
@@ -37,23 +38,27 @@ class CountedQueue(deque[Sequence]):
 class Seen:
     """One replica, as routers see it."""
 
-    __slots__ = ("_queue", "_replica")
+    __slots__ = ("_lanes", "_queues", "_replica")
 
-    def __init__(self, replica: Replica, queue: CountedQueue | None) -> None:
-        self._replica, self._queue = replica, queue
+    def __init__(self, replica: Replica | Crew, *, count_queues: bool) -> None:
+        self._replica = replica
+        self._lanes = replica.lanes if isinstance(replica, Crew) else (replica,)
+        self._queues = [CountedQueue() for _ in self._lanes] if count_queues else []
+        for lane, queue in zip(self._lanes, self._queues, strict=False):
+            lane.waiting = queue
 
     @property
     def outstanding(self) -> int:
         """Requests that wait or run there."""
-        return len(self._replica.waiting) + len(self._replica.running)
+        return sum(len(lane.waiting) + len(lane.running) for lane in self._lanes)
 
     @property
     def kv_tokens(self) -> int:
-        """KV tokens as of the start of the pass in flight, and prompts in full, whole tokens."""
-        replica, queue = self._replica, self._queue
-        tokens = replica.held_in_flight()
-        tokens += sum(sequence.target for sequence in replica.prefilling)
-        tokens += 0 if queue is None else queue.tokens
+        """KV tokens as of the start of the passes in flight, and prompts in full, whole tokens."""
+        tokens = self._replica.held_in_flight()
+        for lane in self._lanes:
+            tokens += sum(sequence.target for sequence in lane.prefilling)
+        tokens += sum(queue.tokens for queue in self._queues)
         return floor(tokens + TOKEN_ROUNDING)
 
     def cached_tokens(self, row: int) -> int:  # noqa: ARG002, PLR6301
@@ -65,15 +70,14 @@ class Routing:
     """A router, what it sees of each replica, and its random stream."""
 
     def __init__(
-        self, router: BaseRouter, replicas: Collection[Replica], draws: np.random.Generator
+        self,
+        router: BaseRouter,
+        replicas: Collection[Replica | Crew],
+        draws: np.random.Generator,
     ) -> None:
         self._router, self._draws, self._turn = router, draws, 0
-        self._seen: list[Seen] = []
-        for replica in replicas:
-            queue = CountedQueue() if isinstance(router, LeastKv) else None
-            if queue is not None:
-                replica.waiting = queue
-            self._seen.append(Seen(replica, queue))
+        counts = isinstance(router, LeastKv)
+        self._seen = [Seen(replica, count_queues=counts) for replica in replicas]
 
     def choose(self, row: int) -> int:
         """Return the replica of the next request."""

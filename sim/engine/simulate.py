@@ -2,16 +2,20 @@
 
 import gc
 from array import array
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import replace
+from typing import Literal, TypeVar
 
 import numpy as np
 import simpy
 
-from sim.cost import ForwardPass, KvShape
+from sim.cost import ForwardPass
+from sim.cost.lane import lane_pass
 from sim.decoding import Plan, Strategy
+from sim.engine.crew import Crew
 from sim.engine.feed import Feed
 from sim.engine.kv_pool import KvPool
+from sim.engine.lane import Lane
+from sim.engine.limits import Limits
 from sim.engine.log import Log
 from sim.engine.open_loop import OpenLoop
 from sim.engine.pricing import Pricer
@@ -22,22 +26,10 @@ from sim.engine.sequence import Sequence
 from sim.engine.source import ClosedLoop
 from sim.engine.visible import gaps_and_first_chunks
 from sim.records import IntArray, RequestRecords, Simulation, Status, StepSeries, Traffic
-from sim.routers import BaseRouter, RoundRobin
 from sim.workload import stream
 
 _MOST_PLANS = 1 << 12
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Sizes of each replica."""
-
-    replicas: int
-    max_sequences: int
-    max_batched_tokens: int
-    kv: KvShape
-    max_context_tokens: int
-    router: BaseRouter = RoundRobin()
+_R = TypeVar("_R", bound=Replica)
 
 
 def simulate(
@@ -52,8 +44,9 @@ def simulate(
 ) -> Simulation:
     """Serve the traffic and return what happened to every request.
 
-    `passes` is the strategy's draw for each row, `seed` that of the router's stream. Mode "pass" stops at every pass and adds the
-    batch up anew each time: slow, and the check of the leaps (both give the same times to 1e-9).
+    `passes` is the strategy's draw for each row, `seed` that of the router's stream. Mode "pass"
+    stops at every pass and adds the batch up anew each time: slow, and the check of the leaps (both
+    give the same times to 1e-9).
     """
     world = _World(traffic, passes, strategy, cost, limits, leap=mode == "leap", seed=seed)
     world.run()
@@ -74,7 +67,9 @@ class _World:
         leap: bool,
         seed: int,
     ) -> None:
-        self.traffic, self.strategy, self.limits = traffic, strategy, limits
+        self.traffic, self.strategy = traffic, strategy
+        self.limits = limits.lane
+        """Those of each lane; a replica of one lane is that lane."""
         self.env = simpy.Environment()
         self.log = Log(len(traffic))
         self.left = traffic.measured
@@ -82,25 +77,50 @@ class _World:
         self._input = np.ascontiguousarray(traffic.input_tokens, dtype=np.int64).data
         self._output = np.ascontiguousarray(traffic.output_tokens, dtype=np.int64).data
         self._passes = np.ascontiguousarray(passes, dtype=np.int64).data
-        pricer = Pricer(cost, strategy.draft_work)
-        self.replicas = [
-            Replica(
-                self.env,
-                index,
-                pricer=pricer,
-                pool=KvPool(limits.kv),
-                scheduler=ChunkedPrefill(limits.max_sequences, limits.max_batched_tokens),
-                log=self.log,
-                feed=self._feed(index),
-                accept=self._accept,
-                on_finish=self._finished,
-                leap=leap,
-            )
-            for index in range(limits.replicas)
-        ]
+        self.leap = leap
+        self.replicas = self._build(cost)
         self.routing = Routing(limits.router, self.replicas, stream(seed, "router"))
         self.loop: ClosedLoop | None = None
         self._plans: dict[tuple[int, int, int], tuple[Plan, int, bool]] = {}
+
+    def _build(self, cost: ForwardPass) -> list[Replica] | list[Crew]:
+        """Make the replicas: each one lane, or several that share its GPUs."""
+        count, lanes, draft = self.limits.replicas, self.limits.lanes, self.strategy.draft_work
+        if lanes == 1:
+            pricer = Pricer(cost, draft)
+            return [self._one(Replica, i, pricer, self._feed(i)) for i in range(count)]
+        lane_cost = lane_pass(cost)
+        pricer = Pricer(lane_cost, draft)
+        return [
+            Crew(
+                self.env,
+                [
+                    self._one(Lane, index * lanes + lane, pricer, Feed((), ()))
+                    for lane in range(lanes)
+                ],
+                ranks=self.limits.ranks,
+                cost=lane_cost,
+                feed=self._feed(index),
+                accept=self._accept,
+                leap=self.leap,
+            )
+            for index in range(count)
+        ]
+
+    def _one(self, kind: type[_R], index: int, pricer: Pricer, feed: Feed) -> _R:
+        limits = self.limits
+        return kind(
+            self.env,
+            index,
+            pricer=pricer,
+            pool=KvPool(limits.kv),
+            scheduler=ChunkedPrefill(limits.max_sequences, limits.max_batched_tokens),
+            log=self.log,
+            feed=feed,
+            accept=self._accept,
+            on_finish=self._finished,
+            leap=self.leap,
+        )
 
     def _feed(self, replica: int) -> Feed:
         """Return the arrivals that a replica can see coming: those of an open loop."""
@@ -188,7 +208,7 @@ class _World:
         chunks, last_token_s = np.array(log.chunks, dtype=np.int64), np.array(log.last_token_s)
         records = RequestRecords(
             request_id=np.arange(len(traffic)),
-            replica=np.array(log.replica, dtype=np.int64),
+            replica=np.array(log.replica, dtype=np.int64) // self.limits.lanes,
             arrival_s=np.array(log.arrival_s),
             admitted_s=np.array(log.admitted_s),
             # what comes in one chunk comes at its end, to the last bit
@@ -211,9 +231,9 @@ class _World:
             closed_loop=traffic.users is not None,
             gaps=seen.gaps,
             in_system=_in_system(np.frombuffer(log.entered_s), np.frombuffer(log.left_s)),
-            leaps=leaps,
+            leaps=replace(leaps, lanes=self.limits.lanes),
             replicas=self.limits.replicas,
-            kv_pool_tokens=kv.tokens_of_one_sequence,
+            kv_pool_tokens=kv.tokens_of_one_sequence * self.limits.lanes,
             kv_peak_share=float(used.max(initial=0.0)),
             events=len(leaps.passes) + len(log.entered_s),
         )

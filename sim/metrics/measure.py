@@ -149,7 +149,7 @@ def utilisation(simulation: Simulation, window: Window | None) -> Utilisation:
         return Utilisation(None, simulation.kv_peak_share)
     leaps = simulation.leaps
     busy_s = float((leaps.duration_s * share_inside(leaps, window)).sum())
-    busy = busy_s / (simulation.replicas * window.length_s)
+    busy = busy_s / (simulation.replicas * simulation.leaps.lanes * window.length_s)
     # Replicas that never rest add up to 1 within rounding; more than that would be a fault.
     busy = 1.0 if abs(busy - 1) < 1e-9 else busy
     return Utilisation(busy, simulation.kv_peak_share)

@@ -9,7 +9,10 @@ from sim.records import FloatArray, Leaps
 
 @dataclass(frozen=True, slots=True)
 class DecodeMean:
-    """Means over the decode passes of a run; per pass, not per sequence."""
+    """Means over the decode passes of a run; per pass, not per sequence.
+
+    Where a replica has several lanes, all of them together, each with the mean of one.
+    """
 
     sequences: float
     positions: float
@@ -27,7 +30,7 @@ def decode_mean(leaps: Leaps) -> DecodeMean | None:
     """Return the mean over all passes without prompts; `None` where there is none."""
     decode = (leaps.prefill_s == 0) & (leaps.sequences > 0)
     passes = leaps.passes[decode].astype(np.float64)
-    count = float(passes.sum())
+    count = float(passes.sum()) / leaps.lanes
     if count == 0:
         return None
 

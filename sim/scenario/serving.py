@@ -53,6 +53,8 @@ def resolve(scenario: Scenario) -> Serving:
         kv=memory.kv,
         max_context_tokens=model.max_context_tokens,
         router=deployment.router,
+        ranks=deployment.attention_data_parallel,
+        microbatches=deployment.pipeline_parallel,
     )
     quote = None if scenario.prices is None else scenario.prices.resolve(gpu.name)
     cost = _forward_pass(model, gpu, fitted.model_dump_json(), engine, deployment)

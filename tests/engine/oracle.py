@@ -18,11 +18,12 @@ yields a token, so does this one, which stands for one of its passes.
 from dataclasses import dataclass, field
 from math import ceil, inf, nan
 
-from sim.cost import ForwardPass
+from sim.cost import ForwardPass, PassLoad
 from sim.decoding import Phase, Plan, Strategy
 from sim.engine import Limits
 from sim.records import IntArray, Traffic
 from tests.engine.counting import blocks, draft_s, pass_load
+from tests.engine.oracle_pipeline import Pipeline
 from tests.engine.oracle_routing import Router
 
 
@@ -113,7 +114,14 @@ class Server:
     def cached(self, row: int) -> int:
         return 0
 
+    def put(self, job: Job) -> None:
+        self.queue.append(job)
+
     def begin(self, now: float) -> None:
+        self.choose(now)
+        self.ends_s = now + self.pass_s() if self.batch else inf
+
+    def choose(self, now: float) -> None:
         budget = self.limits.max_batched_tokens
         budget -= sum(job.positions() for job in self.batch if job.decoding)
         for job in self.batch:
@@ -132,7 +140,6 @@ class Server:
             job.decoding = job.to_compute == 0
             job.chunk = min(job.to_compute, budget)
             budget -= job.positions() if job.decoding else job.chunk
-        self.ends_s = now + self.pass_s() if self.batch else inf
 
     def admits(self, budget: int) -> bool:
         """Say whether the head of the queue can come into this pass."""
@@ -150,19 +157,21 @@ class Server:
             and blocks(slots, limits.kv) <= self.free()
         )
 
-    def pass_s(self) -> float:
+    def load(self) -> PassLoad:
         active = [(job, job.where()[0]) for job in self.batch if job.decoding]
         decoding = [(job.kv(), phase) for job, phase in active if phase]
         prompts = [(job.chunk, job.computed) for job in self.batch if job.chunk]
-        load = pass_load(decoding, prompts, self.cost.reaches)
+        return pass_load(decoding, prompts, self.cost.reaches)
+
+    def pass_s(self) -> float:
+        load = self.load()
         seconds, draft = self.cost.pass_s(load), self.strategy.draft_work
         if draft is not None:
             seconds += draft.share * draft_s(self.cost, load, draft.passes_per_round)
         return seconds
 
-    def end(self) -> list[Job]:
+    def end(self, now: float) -> list[Job]:
         """Finish the pass in flight; return the requests that are complete."""
-        now = self.ends_s
         for job in self.batch:
             if job.decoding:
                 job.step(now)
@@ -208,13 +217,22 @@ def serve(
     traffic: Traffic, passes: IntArray, strategy: Strategy, cost: ForwardPass, limits: Limits
 ) -> list[Job]:
     """Return every request of the traffic, served to the end, in order of rows."""
-    servers = [Server(strategy, cost, limits) for _ in range(limits.replicas)]
+    lane = limits.lane
+
+    def one_lane() -> Server:
+        return Server(strategy, cost, lane)
+
+    several = limits.lanes > 1
+    servers = [
+        Pipeline(one_lane, cost, limits) if several else one_lane()
+        for _ in range(limits.replicas)
+    ]
     router = Router(limits.router, [*servers], seed=0)
     source, jobs = Source(traffic), list[Job]()
     while (now := min(source.next_s(), *(server.ends_s for server in servers))) < inf:
         for server in servers:
             if server.ends_s == now:
-                for job in server.end():
+                for job in server.end(now):
                     source.answered(job, now)
                 server.begin(now)
         while source.next_s() <= now and len(jobs) < len(traffic):
@@ -223,12 +241,12 @@ def serve(
             plan = strategy.plan(*sizes, int(passes[row]))
             job = Job(row, plan, at_s, user, to_compute=plan.prefill_tokens)
             jobs.append(job)
-            job.rejected = not fits(job, sum(sizes), limits)
+            job.rejected = not fits(job, sum(sizes), lane)
             job.server = router.choose(row)
             if job.rejected:
                 source.answered(job, now)
             else:
-                servers[job.server].queue.append(job)
+                servers[job.server].put(job)
         source.ready = source.ready if len(jobs) < len(traffic) else []
         for server in servers:
             if server.ends_s == inf and server.queue:

@@ -1,6 +1,6 @@
 """Anything that a scenario may hold, drawn by hypothesis: strategies, costs, limits, traffic."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -30,6 +30,8 @@ LAYOUTS: tuple[dict[str, int], ...] = (
     {"tensor_parallel": 4},
     {"pipeline_parallel": 2},
     {"attention_data_parallel": 2},
+    {"pipeline_parallel": 3},
+    {"attention_data_parallel": 3},
     {"tensor_parallel": 2, "attention_data_parallel": 2, "pipeline_parallel": 2},
 )
 SHAPES: tuple[dict[str, Any], ...] = (
@@ -164,7 +166,7 @@ def costs(draw: st.DrawFn) -> ForwardPass:
     """Return cost models of all kinds, with and without collectives and host time."""
     model = draw(st.sampled_from(["llama-3.1-8b"] * 4 + ["gpt-oss-20b", *STACKS]))
     layout = dict(draw(st.sampled_from(LAYOUTS)))
-    if model in WITH_EXPERTS and layout.get("attention_data_parallel"):
+    if model in WITH_EXPERTS and layout.get("attention_data_parallel") == 2:
         layout["expert_parallel"] = draw(st.sampled_from([1, 2]))
     return a_cost(
         model=model,
@@ -230,4 +232,8 @@ def cases(draw: st.DrawFn, kind: type[BaseModel] | None = None) -> Case:
     strategy = draw(any_strategy() if kind is None else strategies_of(kind))
     asked = draw(traffic())
     passes = strategy.draw_passes(asked.output_tokens, np.random.default_rng(0))
-    return Case(asked, passes, strategy, draw(costs()), draw(limits()))
+    cost, room = draw(costs()), draw(limits())
+    if draw(st.booleans()):  # else the lanes share one queue, priced as if split evenly
+        layout = cost.layout
+        room = replace(room, ranks=layout.attention_data, microbatches=layout.pipeline)
+    return Case(asked, passes, strategy, cost, room)

@@ -1,0 +1,100 @@
+"""One lane of a replica: its own queue, batch and KV pool, on a clock that it does not own."""
+
+from sim.cost.lane import LanePass
+from sim.engine.log import LEAP
+from sim.engine.replica import Replica
+from sim.engine.sequence import Sequence
+
+
+class Lane(Replica):
+    """The sequences of one attention-data rank in one microbatch.
+
+    It decides like a replica what goes into its next pass; when that ends is up to the crew of
+    lanes that share the GPUs.
+    """
+
+    untried = False
+    """Something may be admitted in the next pass that could not be in the last."""
+    steps = 0
+    """Passes until the lane must decide anew, the one in flight included."""
+    stage_s = stage_slope_s = 0.0
+    """Time of the pass in flight on the slowest stage, and how much longer each later one is."""
+    pass_s = pass_slope_s = 0.0
+    """The same through all stages, with nothing else in the pipeline."""
+
+    @property
+    def outstanding(self) -> int:
+        """Requests that wait or run here."""
+        return len(self.waiting) + len(self.running)
+
+    @property
+    def tokens(self) -> int:
+        """Query positions of the pass that was decided on."""
+        return self.batch.positions + sum(sequence.chunk for sequence in self.prefilling)
+
+    def take(self, sequence: Sequence) -> None:
+        """Queue a request."""
+        self.waiting.append(sequence)
+        self.untried = True
+
+    def decide(self, now: float) -> None:
+        """Choose what goes into the next pass."""
+        self.now_s, self.untried = now, False
+        if self.waiting or self.prefilling or self.pool.room(self.batch) < 0:
+            self.untried = self.scheduler.fill(self)
+
+    def price(self, cost: LanePass) -> None:
+        """Work out how long the pass takes, and for how many passes this goes on alike."""
+        batch, leap = self.batch, self._leap
+        if not self.leaping:
+            batch.recount(self.passes)
+        count, logits = len(batch.members), batch.logit_positions
+        if self.prefilling:
+            self.pricer.mixed(batch, self.prefilling, leap)
+            self.steps = 1
+            count, logits = count + leap.prefill_sequences, logits + leap.prefill_sequences
+        else:
+            self.pricer.decode(batch, leap)
+            steps = min(batch.next_breakpoint() - self.passes, leap.limit)
+            self.steps = self.pool.passes_that_fit(batch, self.passes, steps)
+        self.pass_s, self.pass_slope_s = leap.first_s, leap.slope_s
+        self.stage_s = cost.stage_s(leap.first_s, count, logits)
+        self.stage_slope_s = leap.slope_s * cost.stage_share if cost.stages > 1 else leap.slope_s
+
+    def went_by(self, passes: int, start_s: float, first_s: float, slope_s: float) -> None:
+        """Write down like passes that are over, and advance the batch by them."""
+        leap, batch = self._leap, self.batch
+        prompts = sum(sequence.computed + sequence.chunk for sequence in self.prefilling)
+        self.log.leaps += LEAP.pack(
+            self.index,
+            start_s,
+            first_s,
+            slope_s,
+            passes,
+            len(batch.members) + leap.prefill_sequences,
+            batch.positions + leap.prefill_tokens,
+            batch.logit_positions + leap.prefill_sequences,
+            batch.read + leap.prefill_context,
+            batch.growth,
+            batch.pairs + leap.prefill_pairs,
+            batch.pairs_growth,
+            batch.held + prompts,
+            leap.prefill_s * first_s / leap.first_s,  # who waits for the others is billed alike
+            leap.draft_s,
+            leap.draft_slope_s,
+        )
+        if batch.reaches:
+            for reach, (read, pairs) in zip(batch.reaches, leap.prefill_capped, strict=True):
+                own_read, own_pairs, growth, pairs_growth = reach.state
+                self.log.reach(own_read + read, growth, own_pairs + pairs, pairs_growth)
+        self.passes += passes
+        batch.advance(passes)
+        self.steps -= passes
+        self.stage_s += passes * self.stage_slope_s
+        self.pass_s += passes * self.pass_slope_s
+        leap.draft_s += passes * leap.draft_slope_s
+
+    def settle(self, now: float) -> None:
+        """See to what the end of a pass brings: prompts go on, phases end, requests leave."""
+        self._ahead = 0  # the passes are counted already
+        self._pass_by(now)
