@@ -3,6 +3,7 @@
 from typing import Any
 
 from sim.cost import NO_LIMIT, ForwardPass, PassLoad
+from sim.cost.lane import LanePass
 
 
 class ConstantPass(ForwardPass):
@@ -19,3 +20,21 @@ class ConstantPass(ForwardPass):
 
     def line(self, *_batch: Any) -> tuple[float, float, int]:
         return self.constant_s, 0.0, NO_LIMIT
+
+
+class ConstantLanes(LanePass):
+    """Lanes whose pass takes the same time, or one that grows with its sequences; even stages."""
+
+    def __init__(self, constant_s: float, stages: int, sequence_s: float = 0.0) -> None:
+        self.constant_s, self.sequence_s, self.reaches = constant_s, sequence_s, ()
+        self.stages, self.stage_share, self.other_tokens = stages, 1 / stages, 0
+
+    def seconds(self, sequences: int, *load: Any, **_capped: Any) -> float:
+        prompts = load[4] if len(load) > 4 else 0
+        return self.constant_s + self.sequence_s * (sequences + prompts)
+
+    def line(self, sequences: int, *_batch: Any) -> tuple[float, float, int]:
+        return self.seconds(sequences), 0.0, NO_LIMIT
+
+    def stage_s(self, pass_s: float, *_batch: Any) -> float:
+        return pass_s / self.stages
