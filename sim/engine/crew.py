@@ -23,6 +23,9 @@ _FOREVER = 1 << 60
 class Crew:
     """Lanes that share the GPUs of one replica, and their common clock."""
 
+    in_flight = -1
+    """Nothing stands in the log before it is over."""
+
     def __init__(
         self,
         env: simpy.Environment,

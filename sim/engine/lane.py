@@ -1,9 +1,23 @@
 """One lane of a replica: its own queue, batch and KV pool, on a clock that it does not own."""
 
+from sim.cost import Reads
 from sim.cost.lane import LanePass
 from sim.engine.log import LEAP
+from sim.engine.pricing import Pricer
 from sim.engine.replica import Replica
 from sim.engine.sequence import Sequence
+
+
+class LanePricer(Pricer):
+    """Remembers no prompts: their time depends on the other ranks too."""
+
+    def _alone_s(
+        self,
+        before: int,  # noqa: ARG002
+        prompt: tuple[int, int, int, float],
+        prompt_capped: Reads,
+    ) -> float:
+        return self.cost.seconds(0, 0, 0.0, 0.0, 0.0, *prompt, self._no_reads, prompt_capped)
 
 
 class Lane(Replica):
@@ -96,5 +110,5 @@ class Lane(Replica):
 
     def settle(self, now: float) -> None:
         """See to what the end of a pass brings: prompts go on, phases end, requests leave."""
-        self._ahead = 0  # the passes are counted already
+        self._leap.passes = 0  # they are counted already
         self._pass_by(now)

@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 import simpy
+from simpy.events import EventPriority
 
-_AFTER_PASSES: Final = 2
+_AFTER_PASSES: Final = EventPriority(2)
 """Priority of an event: after the passes that end at the same instant, which have 1."""
 
 

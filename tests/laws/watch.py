@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from sim.cost import KvShape
+from sim.cost.lane import LanePass
+from sim.engine.lane import Lane
 from sim.engine.replica import Replica
 from sim.engine.sequence import Sequence
 
@@ -28,27 +30,23 @@ def blocks_of(tokens: float, kv: KvShape) -> float:
     return blocks + kv.sequence_blocks
 
 
-class Watched(Replica):
-    """Checks itself whenever it has decided on its next pass or passes."""
+class Checks(Replica):
+    """What must hold whenever the next pass or passes are decided on."""
 
     seen = 0
+    last_s = 0.0
 
-    def __init__(self, *args: Any, **settings: Any) -> None:
-        self.last_s = 0.0
-        super().__init__(*args, **settings)
-
-    def _begin(self, now: float) -> None:
-        assert now == self.env.now >= self.last_s, "the clock ran back"
+    def check(self, now: float, preempted_before: int, ahead: int) -> None:
+        assert now >= self.env.now, "behind the clock"
+        assert now >= self.last_s, "the clock ran back"
         self.last_s = now
-        free_before = self.preempted()
-        super()._begin(now)
-        type(self).seen += 1
+        Checks.seen += 1
         if not self.running:
             assert not self.waiting, "idle while a request waits that fits an empty replica"
             return
-        self.check_sizes()
+        self.check_sizes(ahead)
         self.check_batch()
-        if self.preempted() == free_before:
+        if self.preempted() == preempted_before:
             self.check_nobody_waits_in_vain()
 
     def preempted(self) -> int:
@@ -58,17 +56,17 @@ class Watched(Replica):
         running, kv = self.running.values(), self.pool.shape
         return sum(blocks_of(slots_of(sequence, passes), kv) for sequence in running)
 
-    def check_sizes(self) -> None:
+    def check_sizes(self, ahead: int) -> None:
         """KV used and free make the pool in the first pass to come and in the last."""
-        for passes in {self.passes, self.passes + self._ahead - 1}:
+        for passes in {self.passes, self.passes + ahead - 1}:
             assert 0 <= self.used(passes) <= self.pool.shape.blocks + 1e-9
             free = self.pool.free(self.batch, self.prefilling, passes)
             assert self.used(passes) + free == pytest.approx(self.pool.shape.blocks, rel=1e-12)
         assert len(self.running) <= self.scheduler.max_sequences
-        assert 0 < self.tokens() <= self.scheduler.max_batched_tokens
-        assert self._ahead >= 1
+        assert 0 < self.in_pass() <= self.scheduler.max_batched_tokens
+        assert ahead >= 1
 
-    def tokens(self) -> int:
+    def in_pass(self) -> int:
         return self.batch.positions + sum(sequence.chunk for sequence in self.prefilling)
 
     def check_batch(self) -> None:
@@ -95,7 +93,7 @@ class Watched(Replica):
         if not self.waiting:
             return
         head, limits, kv = self.waiting[0], self.scheduler, self.pool.shape
-        left = limits.max_batched_tokens - self.tokens()
+        left = limits.max_batched_tokens - self.in_pass()
         everybody = [*self.running.values(), head]
         positions = sum(sequence.phase.positions for sequence in everybody if sequence.phase)
         slots: float = min(head.target, left)
@@ -110,10 +108,33 @@ class Watched(Replica):
         ), "a request waits although it could be admitted"
 
 
+class Watched(Checks):
+    """A replica that checks itself."""
+
+    def _begin(self, now: float) -> float:
+        preempted_before = self.preempted()
+        duration_s = super()._begin(now)
+        self.check(now, preempted_before, self._leap.passes)
+        return duration_s
+
+
+class WatchedLane(Lane, Checks):
+    """A lane that checks itself, as soon as its group has decided."""
+
+    def decide(self, now: float) -> None:
+        preempted_before = self.preempted()
+        super().decide(now)
+        cost = self.pricer.cost
+        if self.running and isinstance(cost, LanePass):
+            super().price(cost)
+        self.check(now, preempted_before, self.steps)
+
+
 @contextmanager
-def watched_replicas() -> Iterator[type[Watched]]:
+def watched_replicas() -> Iterator[type[Checks]]:
     """Let every replica of `simulate` check itself; yield its class, which counts the checks."""
-    Watched.seen = 0
+    Checks.seen = 0
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(import_module("sim.engine.simulate"), "Replica", Watched)
-        yield Watched
+        patch.setattr(import_module("sim.engine.simulate"), "Lane", WatchedLane)
+        yield Checks
