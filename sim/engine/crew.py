@@ -64,13 +64,12 @@ class Crew:
         elif self._ahead > 1:
             self._cut()
 
+    def _next_lane(self) -> Lane:
+        """Return the lane with the fewest requests; of equals, the first."""
+        return min(self.lanes, key=lambda lane: lane.outstanding)
+
     def _deal(self, sequence: Sequence) -> None:
-        """Give a request to the lane with the fewest; of equals, to the first."""
-        least = self.lanes[0]
-        for lane in self.lanes:
-            if lane.outstanding < least.outstanding:
-                least = lane
-        least.take(sequence)
+        self._next_lane().take(sequence)
 
     def _take_next(self) -> None:
         row, at_s = self.feed.take()
@@ -187,17 +186,28 @@ class Crew:
 
     # -- time ---------------------------------------------------------------------------------
 
+    def _passes_behind(self) -> list[int]:
+        """Passes of each group that have come out in the leap in flight."""
+        ticks = 0
+        if self._ahead > 1:
+            ticks = self._ticks.tick_at(self.env.now - self._start_s, self._ahead) - 1
+        aheads = map(self._ticks_ahead, range(self._stages))
+        return [0 if ticks < ahead else 1 + (ticks - ahead) // self._stages for ahead in aheads]
+
     def held_in_flight(self) -> float:
         """Return the KV tokens of the decoding requests in their passes in flight."""
         held = 0.0
-        tick = 0
-        if self._pending is not None and self._ahead > 1:
-            tick = self._ticks.tick_at(self.env.now - self._start_s, self._ahead) - 1
-        for group, lanes in enumerate(self._groups):
-            ahead = self._ticks_ahead(group)
-            behind = 0 if tick < ahead else 1 + (tick - ahead) // self._stages
+        for lanes, behind in zip(self._groups, self._passes_behind(), strict=True):
             held += sum(lane.batch.held + lane.batch.growth * behind for lane in lanes)
         return held
+
+    def cached_tokens(self, row: int, tokens: int) -> int:
+        """Return the tokens of a prompt of `tokens` that are where it would go now."""
+        next_lane = self._next_lane()
+        for lanes, behind in zip(self._groups, self._passes_behind(), strict=True):
+            if next_lane in lanes:
+                return next_lane.cached_tokens_after(behind, row, tokens)
+        raise AssertionError(row)  # pragma: no cover - each lane is in a group
 
     def _schedule(self, delay_s: float, callback: Callable[[simpy.Event], None]) -> None:
         self._pending = pending = simpy.Timeout(self.env, delay_s)

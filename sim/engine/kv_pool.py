@@ -11,6 +11,8 @@ class KvPool:
     """Blocks of one replica. Counts are exact; a cheap upper bound answers first where it can."""
 
     __slots__ = ("_growing", "_plain_tokens", "_size", "shape")
+    caching = False
+    """Prompts may find a part of them here."""
 
     def __init__(self, shape: KvShape) -> None:
         self.shape, self._size = shape, shape.block_tokens
@@ -25,6 +27,17 @@ class KvPool:
         used = sum(blocks_for(member.slots_at(passes)) for member in batch.members.values())
         used += sum(blocks_for(sequence.computed + sequence.chunk) for sequence in prefilling)
         return self.shape.blocks - used
+
+    def blocks_of(self, sequence: Sequence, tokens: float) -> float:  # noqa: ARG002
+        """Return the blocks that a sequence takes while it holds `tokens`."""
+        return self.shape.blocks_for(tokens)
+
+    def match(self, sequence: Sequence) -> None:
+        """See what a request that waits would find here, were it admitted now: nothing."""
+
+    def _limit(self, batch: DecodeBatch) -> float:  # noqa: ARG002
+        """Blocks that the decoding sequences may take."""
+        return self.shape.blocks
 
     def least_free(self, batch: DecodeBatch) -> float:
         """Return a lower bound of what the decoding sequences leave in the coming pass."""
@@ -42,12 +55,13 @@ class KvPool:
             return wanted
         low, high = 1, wanted + 1  # `low` passes fit, `high` do not
         count, growth, shape = len(batch.members), batch.growth, self.shape
+        limit = self._limit(batch)
         while high - low > 1:
             middle = (low + high) // 2
             tokens = batch.held + growth * (middle - 1)
-            if shape.most_for(tokens, count) <= shape.blocks:
+            if shape.most_for(tokens, count) <= limit:
                 fits = True
-            elif shape.least_for(tokens, count) > shape.blocks:
+            elif shape.least_for(tokens, count) > limit:
                 fits = False
             else:
                 fits = self.free(batch, (), passes + middle - 1) >= 0

@@ -20,6 +20,8 @@ class Limits:
     """Attention-data ranks of a replica, each with its own queue and KV pool."""
     microbatches: int = 1
     """Microbatches in the pipeline of a replica, each with its own queue and share of the KV."""
+    prefix_cache: bool = False
+    """Keep the KV of prompts for requests that begin alike, where the traffic says which do."""
 
     @property
     def lanes(self) -> int:

@@ -25,6 +25,7 @@ class Log:
         self.replica = array("q", [-1]) * rows
         self.status = array("q", [int(Status.UNFINISHED)]) * rows
         self.preemptions, self.chunks = zero, zero[:]
+        self.cached_tokens = zero[:]
         self.leaps, self._stints, self._reaches = bytearray(), bytearray(), bytearray()
         """Leaps as they stand at their first pass: rows of `LEAP`; `columns` tells the order."""
         self.pauses: list[tuple[int, float]] = []

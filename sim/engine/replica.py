@@ -227,6 +227,19 @@ class Replica(ReplicaState):
         if self.on_finish(sequence.row, sequence.user, now) and self.own_left:
             self.own_left -= 1
 
+    @property
+    def lanes(self) -> tuple["Replica", ...]:
+        """Its queues: one."""
+        return (self,)
+
+    def cached_tokens(self, row: int, tokens: int) -> int:  # noqa: ARG002, PLR6301
+        """Return the tokens of a prompt that need not be computed: nothing is kept."""
+        return 0
+
+    def cached_tokens_after(self, passes: int, row: int, tokens: int) -> int:  # noqa: ARG002, PLR6301
+        """Return the same, once so many passes of the leap are over."""
+        return 0
+
     def held_in_flight(self) -> float:
         """Return the KV tokens of the decoding requests in the pass in flight."""
         batch, leap = self.batch, self._leap

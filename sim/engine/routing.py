@@ -12,6 +12,9 @@ from sim.engine.sequence import Sequence
 from sim.routers import Arrival, BaseRouter, LeastKv
 from sim.units import TOKEN_ROUNDING
 
+Rows = memoryview
+"""One whole number for each request."""
+
 
 class CountedQueue(deque[Sequence]):
     """A queue that knows how many tokens its requests will have to compute."""
@@ -38,11 +41,12 @@ class CountedQueue(deque[Sequence]):
 class Seen:
     """One replica, as routers see it."""
 
-    __slots__ = ("_lanes", "_queues", "_replica")
+    __slots__ = ("_input_tokens", "_lanes", "_queues", "_replica")
 
-    def __init__(self, replica: Replica | Crew, *, count_queues: bool) -> None:
-        self._replica = replica
-        self._lanes = replica.lanes if isinstance(replica, Crew) else (replica,)
+    def __init__(
+        self, replica: Replica | Crew, input_tokens: Rows, *, count_queues: bool
+    ) -> None:
+        self._replica, self._lanes, self._input_tokens = replica, replica.lanes, input_tokens
         self._queues = [CountedQueue() for _ in self._lanes] if count_queues else []
         for lane, queue in zip(self._lanes, self._queues, strict=False):
             lane.waiting = queue
@@ -61,9 +65,9 @@ class Seen:
         tokens += sum(queue.tokens for queue in self._queues)
         return floor(tokens + TOKEN_ROUNDING)
 
-    def cached_tokens(self, row: int) -> int:  # noqa: ARG002, PLR6301
-        """Nothing is kept from one request to the next."""
-        return 0
+    def cached_tokens(self, row: int) -> int:
+        """Tokens at the beginning of a request's prompt that its prefix cache holds."""
+        return self._replica.cached_tokens(row, self._input_tokens[row])
 
 
 class Routing:
@@ -73,11 +77,12 @@ class Routing:
         self,
         router: BaseRouter,
         replicas: Collection[Replica | Crew],
+        input_tokens: Rows,
         draws: np.random.Generator,
     ) -> None:
         self._router, self._draws, self._turn = router, draws, 0
         counts = isinstance(router, LeastKv)
-        self._seen = [Seen(replica, count_queues=counts) for replica in replicas]
+        self._seen = [Seen(replica, input_tokens, count_queues=counts) for replica in replicas]
 
     def choose(self, row: int) -> int:
         """Return the replica of the next request."""

@@ -28,6 +28,7 @@ class Sequence:
         "preemptions",
         "row",
         "serial",
+        "shared",
         "target",
         "user",
     )
@@ -42,6 +43,8 @@ class Sequence:
         self.computed = 0
         self.chunk = 0
         """Prompt tokens in the pass in flight."""
+        self.shared = 0
+        """Tokens at its beginning that lie in blocks which others may use too."""
         self.kv = float(plan.prefill_tokens)
         self.joined = -1
         """Replica pass count at which it began to decode; -1 while it does not."""

@@ -18,14 +18,17 @@ from sim.engine.lane import Lane, LanePricer
 from sim.engine.limits import Limits
 from sim.engine.log import Log
 from sim.engine.open_loop import OpenLoop
+from sim.engine.prefix_cache import Names
 from sim.engine.pricing import Pricer
 from sim.engine.replica import Replica
 from sim.engine.routing import Routing
 from sim.engine.schedulers import ChunkedPrefill
 from sim.engine.sequence import Sequence
+from sim.engine.shared_pool import SharedPool
+from sim.engine.sharing import Sharing, SharingLane
 from sim.engine.source import ClosedLoop
 from sim.engine.visible import gaps_and_first_chunks
-from sim.records import IntArray, RequestRecords, Simulation, Status, StepSeries, Traffic
+from sim.records import IntArray, Leaps, RequestRecords, Simulation, Status, StepSeries, Traffic
 from sim.workload import stream
 
 _MOST_PLANS = 1 << 12
@@ -79,8 +82,12 @@ class _World:
         self._output = np.ascontiguousarray(traffic.output_tokens, dtype=np.int64).data
         self._passes = np.ascontiguousarray(passes, dtype=np.int64).data
         self.leap = leap
+        blocks = traffic.prefix_blocks if limits.prefix_cache else None
+        self.names = None if blocks is None else Names(blocks)
         self.replicas = self._build(cost)
-        self.routing = Routing(limits.router, self.replicas, stream(seed, "router"))
+        self.routing = Routing(
+            limits.router, self.replicas, self._input, stream(seed, "router")
+        )
         self.loop: ClosedLoop | None = None
         self._plans: dict[tuple[int, int, int], tuple[Plan, int, bool]] = {}
 
@@ -89,14 +96,16 @@ class _World:
         count, lanes, draft = self.limits.replicas, self.limits.lanes, self.strategy.draft_work
         if lanes == 1:
             pricer = Pricer(cost, draft)
-            return [self._one(Replica, i, pricer, self._feed(i)) for i in range(count)]
+            kind = Replica if self.names is None else Sharing
+            return [self._one(kind, i, pricer, self._feed(i)) for i in range(count)]
         lane_cost = lane_pass(cost)
         pricer = LanePricer(lane_cost, draft)
+        lane_kind = Lane if self.names is None else SharingLane
         return [
             Crew(
                 self.env,
                 [
-                    self._one(Lane, index * lanes + lane, pricer, Feed((), ()))
+                    self._one(lane_kind, index * lanes + lane, pricer, Feed((), ()))
                     for lane in range(lanes)
                 ],
                 ranks=self.limits.ranks,
@@ -109,12 +118,12 @@ class _World:
         ]
 
     def _one(self, kind: type[_R], index: int, pricer: Pricer, feed: Feed) -> _R:
-        limits = self.limits
+        limits, names = self.limits, self.names
         return kind(
             self.env,
             index,
             pricer=pricer,
-            pool=KvPool(limits.kv),
+            pool=KvPool(limits.kv) if names is None else SharedPool(limits.kv, names),
             scheduler=ChunkedPrefill(limits.max_sequences, limits.max_batched_tokens),
             log=self.log,
             feed=feed,
@@ -228,7 +237,7 @@ class _World:
             first_token_s=np.where(chunks == 1, last_token_s, seen.first_visible_s),
             last_token_s=last_token_s,
             input_tokens=traffic.input_tokens,
-            cached_input_tokens=np.zeros(len(traffic), dtype=np.int64),
+            cached_input_tokens=np.array(log.cached_tokens),
             output_tokens=traffic.output_tokens,
             status=status,
             preemptions=np.array(log.preemptions, dtype=np.int64),
@@ -236,7 +245,6 @@ class _World:
             max_gap_s=seen.max_gap_s,
         )
         kv = self.limits.kv
-        used = kv.share_of(leaps.kv_used_tokens, leaps.sequences)
         return Simulation(
             records=records,
             measured=traffic.measured,
@@ -247,9 +255,19 @@ class _World:
             leaps=replace(leaps, lanes=self.limits.lanes),
             replicas=self.limits.replicas,
             kv_pool_tokens=kv.tokens_of_one_sequence * self.limits.lanes,
-            kv_peak_share=float(used.max(initial=0.0)),
+            kv_peak_share=self._kv_peak_share(leaps),
             events=len(leaps.passes) + int(entered.sum()),
         )
+
+
+    def _kv_peak_share(self, leaps: Leaps) -> float:
+        """Return the most blocks ever in use in one pool, as a share of it."""
+        kv = self.limits.kv
+        if self.names is None:
+            return float(kv.share_of(leaps.kv_used_tokens, leaps.sequences).max(initial=0.0))
+        lanes = [lane for replica in self.replicas for lane in replica.lanes]
+        pools = [lane.pool for lane in lanes]
+        return max(p.peak_blocks for p in pools if isinstance(p, SharedPool)) / kv.blocks
 
 
 def _in_system(entered_s: np.ndarray, left_s: np.ndarray) -> StepSeries:

@@ -13,6 +13,8 @@ from sim.engine.sequence import Sequence
 class ReplicaState:
     """Queue, running requests, decode batch, KV pool: all that schedulers work on."""
 
+    batch_kind = DecodeBatch
+
     def __init__(self, index: int, pool: KvPool, log: Log, reaches: Collection[int]) -> None:
         self.index, self.pool, self.log = index, pool, log
         self.waiting: deque[Sequence] = deque()
@@ -20,7 +22,7 @@ class ReplicaState:
         """By serial, in order of admission."""
         self.prefilling: list[Sequence] = []
         """Those of them that still compute their prompt."""
-        self.batch = DecodeBatch(reaches)
+        self.batch = self.batch_kind(reaches)
         self.passes = 0
         """Passes completed so far."""
         self.now_s = 0.0
