@@ -85,7 +85,8 @@ class Names:
     __slots__ = ("_hashes", "_offsets", "block_tokens")
 
     def __init__(self, blocks: PrefixBlocks) -> None:
-        self._offsets, self._hashes = blocks.offsets.tolist(), blocks.hashes.tolist()
+        self._offsets: list[int] = blocks.offsets.tolist()
+        self._hashes: list[int] = blocks.hashes.tolist()
         self.block_tokens = blocks.block_tokens
 
     def of(self, row: int, tokens: float) -> list[int]:

@@ -232,11 +232,11 @@ class Replica(ReplicaState):
         """Its queues: one."""
         return (self,)
 
-    def cached_tokens(self, row: int, tokens: int) -> int:  # noqa: ARG002, PLR6301
+    def cached_tokens(self, row: int, tokens: int) -> int:  # noqa: ARG002
         """Return the tokens of a prompt that need not be computed: nothing is kept."""
         return 0
 
-    def cached_tokens_after(self, passes: int, row: int, tokens: int) -> int:  # noqa: ARG002, PLR6301
+    def cached_tokens_after(self, passes: int, row: int, tokens: int) -> int:  # noqa: ARG002
         """Return the same, once so many passes of the leap are over."""
         return 0
 

@@ -73,16 +73,10 @@ class SharedPool(KvPool):
 
     def free(self, batch: DecodeBatch, prefilling: Iterable[Sequence], passes: int) -> float:
         """Return the blocks free or idle in the pass after `passes` passes; negative if short."""
-        blocks_for = self.shape.blocks_for
-        used, shared = 0.0, 0
-        for member in batch.members.values():
-            used += blocks_for(member.slots_at(passes))
-            shared += member.shared
-        for sequence in prefilling:
-            used += blocks_for(sequence.computed + sequence.chunk)
-            shared += sequence.shared
-        used += self.cache.pinned * self._unit - self._blocks(shared)
-        return self.shape.blocks - used
+        prefilling = list(prefilling)
+        shared = sum(sequence.shared for sequence in prefilling)
+        own = super().free(batch, prefilling, passes) + self._blocks(shared)
+        return own + self._limit(batch) - self.shape.blocks
 
     def least_free(self, batch: DecodeBatch) -> float:
         """Return a lower bound of what the decoding sequences leave in the coming pass."""

@@ -7,7 +7,8 @@ import pytest
 
 from sim.engine import simulate
 from sim.records import Simulation, Status
-from tests.engine.oracle import Job, serve
+from tests.engine.oracle import serve
+from tests.engine.oracle_job import Job
 from tests.laws.building import Case
 
 MODES: tuple[Literal["leap", "pass"], ...] = ("leap", "pass")
@@ -34,6 +35,7 @@ def _check(case: Case, mode: Literal["leap", "pass"], jobs: list[Job]) -> None:
         if job.rejected:
             continue
         assert records.replica[row] == job.server
+        assert records.cached_input_tokens[row] == job.cached
         assert records.first_token_s[row] == close(job.seen_s[0])
         assert records.chunks[row] == len(job.seen_s)
         gaps = np.diff(job.seen_s)

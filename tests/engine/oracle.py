@@ -15,92 +15,31 @@ A preempted request computes its prompt and all that it had committed once more.
 yields a token, so does this one, which stands for one of its passes.
 """
 
-from dataclasses import dataclass, field
-from math import ceil, inf, nan
+from math import inf
 
 from sim.cost import ForwardPass, PassLoad
-from sim.decoding import Phase, Plan, Strategy
+from sim.decoding import Strategy
 from sim.engine import Limits
-from sim.records import IntArray, Traffic
+from sim.records import IntArray, PrefixBlocks, Traffic
 from tests.engine.counting import blocks, draft_s, pass_load
+from tests.engine.oracle_cache import Cache, NoCache, pinned
+from tests.engine.oracle_job import Job
 from tests.engine.oracle_pipeline import Pipeline
 from tests.engine.oracle_routing import Router
 
 
-@dataclass(eq=False)
-class Job:
-    """One request and what became of it."""
-
-    row: int
-    plan: Plan
-    arrival_s: float
-    user: int
-    server: int = -1
-    done: int = 0  # passes behind it, over all phases
-    to_compute: int = 0
-    computed: int = 0
-    chunk: int = 0
-    decoding: bool = False
-    admitted_s: float = nan
-    seen_s: list[float] = field(default_factory=list)  # when each visible chunk came
-    last_token_s: float = nan
-    preemptions: int = 0
-    rejected: bool = False
-
-    def where(self) -> tuple[Phase | None, int]:
-        """Phase of the next pass, and passes of it that are behind."""
-        before = self.done
-        for phase in self.plan.phases:
-            if before < phase.passes:
-                return phase, before
-            before -= phase.passes
-        return None, 0
-
-    def kv(self) -> float:
-        tokens, left = float(self.plan.prefill_tokens), self.done
-        for phase in self.plan.phases:
-            tokens += phase.kv_growth * min(left, phase.passes)
-            left -= min(left, phase.passes)
-        return tokens
-
-    def kv_slots(self) -> float:
-        phase, _ = self.where()
-        return (
-            self.kv() + phase.slots_extra
-            if self.decoding and phase
-            else self.computed + self.chunk
-        )
-
-    def positions(self) -> int:
-        phase, _ = self.where()
-        return phase.positions if phase else 0
-
-    def step(self, now: float) -> None:
-        phase, before = self.where()
-        assert phase is not None
-        self.done += 1
-        last = before + 1 == phase.passes
-        if phase.visible_tokens and ((before + 1) % phase.chunk_passes == 0 or last):
-            self.seen_s.append(now)
-
-    def drop_kv(self) -> None:
-        """Forget the cache; what was committed must be computed again."""
-        if self.decoding:
-            self.to_compute = ceil(self.kv() - 1e-6) + self.plan.prefill_yields
-        self.decoding, self.computed, self.chunk = False, 0, 0
-        self.preemptions += 1
-
-
 class Server:
-    def __init__(self, strategy: Strategy, cost: ForwardPass, limits: Limits) -> None:
+    def __init__(
+        self, strategy: Strategy, cost: ForwardPass, limits: Limits, names: PrefixBlocks | None
+    ) -> None:
         self.strategy, self.cost, self.limits = strategy, cost, limits
         self.queue: list[Job] = []
         self.batch: list[Job] = []
         self.ends_s = inf  # the end of the pass in flight, while there is one
+        self.cache = NoCache(limits.kv) if names is None else Cache(limits.kv, names.block_tokens)
 
     def free(self) -> float:
-        kv = self.limits.kv
-        return kv.blocks - sum(blocks(job.kv_slots(), kv) for job in self.batch)
+        return self.limits.kv.blocks - self.cache.used(self.batch)
 
     def outstanding(self) -> int:
         return len(self.queue) + len(self.batch)
@@ -111,8 +50,8 @@ class Server:
         others = [*self.queue, *(job for job in self.batch if not job.decoding)]
         return decoding + sum(job.to_compute for job in others)
 
-    def cached(self, row: int) -> int:
-        return 0
+    def cached(self, job: Job) -> int:
+        return len(self.cache.finds(job, self.batch)) * self.cache.block_tokens
 
     def put(self, job: Job) -> None:
         self.queue.append(job)
@@ -131,14 +70,16 @@ class Server:
         short = self.free() < 0
         while self.free() < 0:
             newest = self.batch.pop()
+            self.cache.let_go(newest, self.batch)
             newest.drop_kv()
             self.queue.insert(0, newest)
         while not short and self.queue and self.admits(budget):
             job = self.queue.pop(0)
+            self.cache.admit(job, self.batch)
             self.batch.append(job)
             job.admitted_s = job.admitted_s if job.preemptions else now
             job.decoding = job.to_compute == 0
-            job.chunk = min(job.to_compute, budget)
+            job.chunk = min(job.to_compute - job.computed, budget)
             budget -= job.positions() if job.decoding else job.chunk
 
     def admits(self, budget: int) -> bool:
@@ -147,14 +88,19 @@ class Server:
         prompt = head.to_compute > 0
         everybody = sum(job.positions() for job in [*self.batch, head])
         phase, _ = head.where()
-        slots: float = min(head.to_compute, budget)
+        found = self.cache.finds(head, self.batch)
+        before = len(found) * self.cache.block_tokens
+        slots: float = before + min(head.to_compute - before, budget)
         if phase and not prompt:
             slots = head.kv() + phase.slots_extra
+        # those that others use already are there in any case
+        need = blocks(slots, limits.kv)
+        need -= self.cache.unit() * len(pinned(self.batch) & set(found))
         return (
             len(self.batch) < limits.max_sequences
             and budget >= (1 if prompt else max(1, head.positions()))
             and everybody <= limits.max_batched_tokens
-            and blocks(slots, limits.kv) <= self.free()
+            and need <= self.free() + 1e-9
         )
 
     def load(self) -> PassLoad:
@@ -172,6 +118,7 @@ class Server:
 
     def end(self, now: float) -> list[Job]:
         """Finish the pass in flight; return the requests that are complete."""
+        self.cache.pass_ends(self.batch)
         for job in self.batch:
             if job.decoding:
                 job.step(now)
@@ -187,6 +134,7 @@ class Server:
         for job in complete:
             job.last_token_s = now
             self.batch.remove(job)
+            self.cache.let_go(job, self.batch, finished=True)
         return complete
 
 
@@ -217,10 +165,10 @@ def serve(
     traffic: Traffic, passes: IntArray, strategy: Strategy, cost: ForwardPass, limits: Limits
 ) -> list[Job]:
     """Return every request of the traffic, served to the end, in order of rows."""
-    lane = limits.lane
+    lane, names = limits.lane, traffic.prefix_blocks if limits.prefix_cache else None
 
     def one_lane() -> Server:
-        return Server(strategy, cost, lane)
+        return Server(strategy, cost, lane, names)
 
     several = limits.lanes > 1
     servers = [
@@ -240,9 +188,11 @@ def serve(
             sizes = int(traffic.input_tokens[row]), int(traffic.output_tokens[row])
             plan = strategy.plan(*sizes, int(passes[row]))
             job = Job(row, plan, at_s, user, to_compute=plan.prefill_tokens)
+            if names is not None:
+                job.names = names.hashes[names.offsets[row] : names.offsets[row + 1]].tolist()
             jobs.append(job)
             job.rejected = not fits(job, sum(sizes), lane)
-            job.server = router.choose(row)
+            job.server = router.choose(job)
             if job.rejected:
                 source.answered(job, now)
             else:

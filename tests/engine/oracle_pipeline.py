@@ -37,8 +37,11 @@ class Pipeline:
     def queue(self) -> list[Any]:
         return [job for lane in self.lanes for job in lane.queue]
 
+    def next_lane(self) -> Any:
+        return min(self.lanes, key=lambda lane: lane.outstanding())
+
     def put(self, job: Any) -> None:
-        min(self.lanes, key=lambda lane: lane.outstanding()).put(job)
+        self.next_lane().put(job)
 
     def outstanding(self) -> int:
         return sum(lane.outstanding() for lane in self.lanes)
@@ -46,8 +49,8 @@ class Pipeline:
     def kv_spoken_for(self) -> float:
         return sum(lane.kv_spoken_for() for lane in self.lanes)
 
-    def cached(self, row: int) -> int:
-        return max(lane.cached(row) for lane in self.lanes)
+    def cached(self, job: Any) -> int:
+        return self.next_lane().cached(job)
 
     def end(self, now: float) -> list[Any]:
         """A tick is over."""

@@ -1,7 +1,7 @@
 """Routers by hand: which server gets the next request, from lists of what each one holds."""
 
 from math import floor
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,7 +15,7 @@ class Load(Protocol):
 
     def kv_spoken_for(self) -> float: ...
 
-    def cached(self, row: int) -> int: ...
+    def cached(self, job: Any) -> int: ...
 
 
 class Router:
@@ -25,7 +25,7 @@ class Router:
         self.rule, self.servers, self.turn = rule, servers, 0
         self.draws = np.random.default_rng([seed, crc("router")])
 
-    def choose(self, row: int) -> int:
+    def choose(self, job: Any) -> int:
         count = len(self.servers)
         turn, self.turn = self.turn, self.turn + 1
         lengths = [server.outstanding() for server in self.servers]
@@ -40,7 +40,7 @@ class Router:
             return self.better_of_two(lengths)
         slack = self.rule.model_dump()["balance_requests"]
         allowed = [i for i in range(count) if lengths[i] <= min(lengths) + slack]
-        return min(allowed, key=lambda i: (-self.servers[i].cached(row), lengths[i], i))
+        return min(allowed, key=lambda i: (-self.servers[i].cached(job), lengths[i], i))
 
     def better_of_two(self, lengths: list[int]) -> int:
         if len(lengths) == 1:

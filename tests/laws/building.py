@@ -17,7 +17,7 @@ from sim.deployment import Deployment
 from sim.engine import Limits
 from sim.hardware import load_engine, load_fitted, load_gpu
 from sim.model import load_model
-from sim.records import IntArray, Traffic
+from sim.records import IntArray, PrefixBlocks, Traffic
 from sim.routers import AnyRouter
 from tests.laws.small_models import STACKS, WITH_EXPERTS, small_model
 
@@ -203,6 +203,7 @@ def limits(draw: st.DrawFn) -> Limits:
         ),
         max_context_tokens=draw(st.sampled_from([150, 100_000])),
         router=draw(st.one_of([_models(router) for router in ROUTERS])),
+        prefix_cache=draw(st.booleans()),
     )
 
 
@@ -216,6 +217,7 @@ def traffic(draw: st.DrawFn) -> Traffic:
     # no round numbers: who comes at the very end of a pass would hang on the last bit of a float
     arrival_s = np.cumsum(gaps) * 1.234567891e-3
     measured = len(rows) if users else draw(st.integers(1, len(rows)))
+    blocks = draw(st.none() | prefixes(inputs, outputs))
     return Traffic(
         np.zeros(len(rows)) if users else arrival_s,
         inputs,
@@ -223,7 +225,26 @@ def traffic(draw: st.DrawFn) -> Traffic:
         measured=measured,
         users=users,
         think_s=draw(st.sampled_from([0.0, 0.0271828])) if users else 0.0,
+        prefix_blocks=blocks,
     )
+
+
+@st.composite
+def prefixes(draw: st.DrawFn, inputs: IntArray, outputs: IntArray) -> PrefixBlocks:
+    """Return the names of blocks of prompts, some of answers too; some rows begin alike."""
+    size = draw(st.sampled_from([1, 4, 16, 24]))
+    rows: list[list[int]] = []
+    for row, (prompt, answer) in enumerate(zip(inputs, outputs, strict=True)):
+        named = draw(st.sampled_from([prompt, prompt + size - 1, prompt + answer])) // size
+        alike = draw(st.integers(0, 2)), draw(st.sampled_from([0, 2, 5, 1000]))
+        rows.append(
+            [
+                (1000 * alike[0] if place < alike[1] else 1000 * (10 + row)) + place
+                for place in range(named)
+            ]
+        )
+    offsets = np.cumsum([0, *map(len, rows)])
+    return PrefixBlocks(offsets, np.array(sum(rows, []), dtype=np.int64), size)
 
 
 @st.composite
