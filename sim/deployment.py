@@ -24,14 +24,18 @@ class Deployment(BaseModel):
     tensor_parallel: Width = 1
     """GPUs that share each layer of one replica."""
     pipeline_parallel: Width = 1
-    """Stages that hold consecutive layers; a batch goes through them in microbatches."""
+    """Stages that hold consecutive layers; as many microbatches follow each other through them."""
     expert_parallel: Width = 1
     """GPUs over which the experts are spread; 1: each expert is split like a dense layer."""
     attention_data_parallel: Width = 1
-    """Groups of `tensor_parallel` GPUs that each attend to their own sequences."""
+    """Groups of `tensor_parallel` GPUs, each with sequences, a queue and a KV pool of its own."""
     replicas: Annotated[int, Ge(1), Le(4096)] = 1
     router: AnyRouter = RoundRobin()
     """Which replica gets which request: a name, or `kind` with its settings."""
+    prefix_cache: bool = True
+    """Keep the KV of prompts for requests that begin alike, as engines do; it acts only where the
+    workload says which do, and where KV depends on nothing that stands after it.
+    """
     weights: Literal["checkpoint", Precision] = "bf16"
     """Format of the weights; `checkpoint`: as published, part by part."""
     compute: Precision | None = None
@@ -42,9 +46,13 @@ class Deployment(BaseModel):
     expert_skew: Annotated[float, Ge(0), Le(3)] = 0.0
     """Popularity of the experts: 0 all alike, else expert i gets a share of i^-skew."""
     max_sequences: Annotated[int, Ge(1), Le(65536)] = 256
-    """Most requests that run at once on one replica."""
+    """Most requests that run at once on one replica; shared out evenly over its ranks and
+    microbatches.
+    """
     max_batched_tokens: Annotated[int, Ge(1), Le(1 << 20)] = 8192
-    """Query positions that one pass may hold (the token budget)."""
+    """Query positions that one pass may hold (the token budget); attention-data ranks share it
+    evenly.
+    """
     memory_fraction: Annotated[float, Gt(0), Le(1)] = 0.9
     """Share of GPU memory that the engine may use."""
     num_gpu_blocks: Annotated[int, Ge(1)] | None = None

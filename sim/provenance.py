@@ -44,6 +44,9 @@ def provenance(scenario: Scenario, serving: Serving) -> dict[str, Part]:
         own = scenario.prices is not None and scenario.prices.list_name is None
         said = f"{quote.source} ({quote.as_of}), {quote.instance}"
         parts["price"] = Part("assumed" if own else "measured", said)
+    if scenario.deployment.prefix_cache and not serving.limits.prefix_cache:
+        why = "the KV of a prompt is not to be had apart from what follows it, or from a state"
+        parts["prefix cache"] = Part("assumed", f"off: {why}")
     weight_only = serving.cost.weight_only
     if weight_only:
         what = f"{gpu.name} has no units for {', '.join(weight_only)}"
@@ -73,9 +76,11 @@ def not_modelled(scenario: Scenario) -> tuple[str, ...]:
     """Return what a reader might take for granted and is not in the numbers."""
     missing = [
         "the error of the calibration is not in the intervals, which hold the sampling error only",
-        "prefix caching, priorities, autoscaling and failures",
+        "priorities, autoscaling and failures",
         "warm-up of a cold replica",
     ]
+    if scenario.deployment.replicas > 1 and scenario.deployment.router.foreseeable:
+        missing.append("replicas are served in turn, whatever their load (`deployment.router`)")
     return (*missing, *scenario.decoding.not_modelled)
 
 

@@ -182,10 +182,6 @@ class Leaps:
     """Time of the drafter inside the leap."""
     capped: tuple[tuple[FloatArray, FloatArray], ...] = ()
     """KV tokens read and pairs in layers that look back only so far, by reach, nearest first."""
-    lanes: int = 1
-    """Lanes of each replica (attention-data ranks times microbatches), whose passes overlap: a
-    row is a pass of one of them, and `replica` counts lanes.
-    """
 
     @property
     def duration_s(self) -> FloatArray:
@@ -215,6 +211,12 @@ class Simulation:
     """Most KV blocks ever in use on one replica, as a share of its pool."""
     events: int
     """Engine events handled: leaps and arrivals."""
+    lanes: int = 1
+    """Lanes of each replica (attention-data ranks times microbatches), whose passes overlap: a row
+    of `leaps` is of one of them, and its `replica` counts lanes.
+    """
+    prefix_cache: bool = False
+    """Whether prompts could find a part of them in the KV pool."""
     warmup: int | None = None
     """So many of the measured requests are not counted; `None`: what the metrics find."""
     class_names: tuple[str, ...] = (DEFAULT_CLASS,)

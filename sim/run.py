@@ -50,7 +50,7 @@ def run(
         simulation=simulation,
         metrics=metrics,
         cost=cost,
-        usage=usage(serving.cost, simulation.leaps),
+        usage=usage(serving.cost, simulation.leaps, lanes=serving.limits.lanes),
         ridge_tokens_per_pass=ridge_tokens_per_pass(
             serving.cost, context_tokens=prompt + answer / 2, queries=queries
         ),

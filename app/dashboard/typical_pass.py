@@ -26,7 +26,10 @@ def typical_pass(outcome: Outcome) -> TypicalPass | None:
 
     Loads are averaged over passes, and rounded where a count must be whole.
     """
-    mean, cost = decode_mean(outcome.simulation.leaps), outcome.serving.cost
+    mean, cost = (
+        decode_mean(outcome.simulation.leaps, lanes=outcome.simulation.lanes),
+        outcome.serving.cost,
+    )
     if mean is None:
         return None
     sequences, context = max(1, round(mean.sequences)), mean.context_tokens

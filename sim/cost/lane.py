@@ -1,7 +1,7 @@
 """The time of a pass over one lane: one attention-data rank's part of one microbatch.
 
-`ForwardPass` splits a batch evenly; here the lane's own load is known, and so are the tokens of the
-other ranks that go through the experts with it.
+`ForwardPass` splits a batch evenly; here the lane's own load is known, and so are the tokens of
+the other ranks that go through the experts with it.
 """
 
 from math import ceil
@@ -45,7 +45,7 @@ class LanePass(ForwardPass):
         logit_positions: float,
         growths: tuple[tuple[float, float, float, float], ...],
     ) -> tuple[float, float, int]:
-        """Return the time of a decode pass [s], how much longer each later one is, for how many."""
+        """Return the time of a decode pass [s], by how much each later one grows, for how many."""
         capped = tuple((read, pairs) for read, pairs, _, _ in growths[1:])
         read, pairs = growths[0][:2]
         first_s = self.seconds(sequences, positions, logit_positions, read, pairs, capped=capped)

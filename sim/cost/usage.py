@@ -26,11 +26,12 @@ class Usage:
     share_by_bound: Mapping[Bound, float]
 
 
-def usage(cost: ForwardPass, leaps: Leaps) -> Usage | None:
+def usage(cost: ForwardPass, leaps: Leaps, *, lanes: int = 1) -> Usage | None:
     """Add up the work of all leaps; None where nothing ran.
 
     Leaps of like size (an eighth of an octave of tokens per pass) share one representative pass,
-    which is exact for all that is linear in tokens, context and pairs.
+    which is exact for all that is linear in tokens, context and pairs. Where each leap is of one
+    of several lanes of a replica, it is priced as if all of them had its load.
     """
     duration_s = leaps.duration_s
     peak = cost.gpu.peak_flop_per_s(cost.compute_precision) or 0.0
@@ -44,7 +45,7 @@ def usage(cost: ForwardPass, leaps: Leaps) -> Usage | None:
     for number in np.unique(bins):
         mine = bins == number
         passes = float(leaps.passes[mine].sum())
-        operations = cost.operations(_representative(leaps, mine, passes))
+        operations = cost.operations(_representative(leaps, mine, passes / lanes))
         total_s = sum(operation.total_s for operation in operations)
         share = float(duration_s[mine].sum()) / busy_s / total_s
         for operation in operations:
@@ -63,8 +64,7 @@ def usage(cost: ForwardPass, leaps: Leaps) -> Usage | None:
 
 
 def _representative(leaps: Leaps, mine: NDArray[np.bool_], passes: float) -> PassLoad:
-    """Return the mean pass of some leaps; where it is one lane's, as if all had its load."""
-    passes /= leaps.lanes
+    """Return the mean of `passes` passes."""
     return PassLoad(
         sequences=round(float((leaps.sequences[mine] * leaps.passes[mine]).sum() / passes)),
         positions=round(float(leaps.positions[mine].sum() / passes)),

@@ -25,6 +25,11 @@ class Autoregressive(BaseStrategy):
         return False
 
     @property
+    def prefix_reusable(self) -> bool:
+        """Attention is causal."""
+        return True
+
+    @property
     def basis(self) -> str:
         """How long an answer is decides."""
         return "one token a pass, by definition"

@@ -32,6 +32,11 @@ class BaseStrategy(BaseModel):
         return False
 
     @property
+    def prefix_reusable(self) -> bool:
+        """Whether the KV of a prompt depends on nothing after it, so that others may use it."""
+        return False
+
+    @property
     def assumed(self) -> bool:
         """Whether the passes of an answer are assumed: true unless they follow by definition."""
         return True

@@ -23,6 +23,11 @@ class BlockDiffusion(BaseStrategy):
     denoise_passes: Annotated[int, Ge(1), Le(1024)]
 
     @property
+    def prefix_reusable(self) -> bool:
+        """A block attends to itself and what stands before it, and is written once."""
+        return True
+
+    @property
     def basis(self) -> str:
         """Denoise passes are given, and what they do to answers is not known."""
         what = "what-if: the model was not trained for it" if self.what_if else "given"

@@ -70,6 +70,11 @@ class Speculative(BaseStrategy):
         return True
 
     @property
+    def prefix_reusable(self) -> bool:
+        """Attention is causal, and what is not verified is dropped."""
+        return True
+
+    @property
     def basis(self) -> str:
         """Acceptance is given, with its source if there is one."""
         return f"acceptance: {self.source or 'given in the scenario, no source'}"

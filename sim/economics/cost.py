@@ -97,7 +97,7 @@ def _share_of_input(simulation: Simulation, window: Window) -> float:
     """Return the share of the replicas' time in the window that is billed to input tokens."""
     leaps = simulation.leaps
     billed_s = float((leaps.prefill_s * share_inside(leaps, window)).sum())
-    return billed_s / (simulation.replicas * simulation.leaps.lanes * window.length_s)
+    return billed_s / (simulation.replicas * simulation.lanes * window.length_s)
 
 
 def _per(usd: float | None, amount: float) -> float | None:

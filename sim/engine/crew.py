@@ -1,12 +1,13 @@
 """A replica of several lanes: attention-data ranks that wait for each other, and microbatches.
 
-The lanes of one microbatch (a *group*) run each pass together, and it takes as long as the slowest
-of them. The groups follow each other through the pipeline in turn: at the end of a tick the pass of
-one group comes out, its lanes decide on the next one, and that goes in. A group with nothing to do
-leaves a bubble. With one stage a tick is a pass.
+The lanes of one microbatch (a *group*) run each pass together, and it takes as long as the
+slowest of them. The groups follow each other through the pipeline in turn: at the end of a tick
+the pass of one group comes out, its lanes decide on the next one, and that goes in. A group with
+nothing to do leaves a bubble. With one stage a tick is a pass.
 """
 
-from collections.abc import Callable, Sequence as Collection
+from collections.abc import Callable
+from collections.abc import Sequence as Collection
 from math import inf
 
 import simpy
@@ -91,7 +92,7 @@ class Crew:
     # -- passes -------------------------------------------------------------------------------
 
     def _boundary(self, _: simpy.Event) -> None:
-        """Account for the ticks that have gone by; one group's pass comes out, its next goes in."""
+        """Account for the ticks that have gone by; a pass comes out, and the next goes in."""
         now, ticks = self.env.now, self._ahead
         out = (self._tick + ticks) % self._stages
         for group in range(self._stages):

@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from sim.cost import KvShape
 from sim.routers import BaseRouter, RoundRobin
 
+_IN_TURN = RoundRobin()
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -15,7 +17,7 @@ class Limits:
     max_batched_tokens: int
     kv: KvShape
     max_context_tokens: int
-    router: BaseRouter = RoundRobin()
+    router: BaseRouter = _IN_TURN
     ranks: int = 1
     """Attention-data ranks of a replica, each with its own queue and KV pool."""
     microbatches: int = 1

@@ -1,8 +1,8 @@
 """KV blocks of prompts that are kept and shared, by name.
 
-A block is *pinned* while a running sequence uses it, and *idle* after that: it stays until its room
-is needed, and the one that was let go first gives way first (LRU; of one sequence the last block
-first, since those before it are of use without it).
+A block is *pinned* while a running sequence uses it, and *idle* after that: it stays until its
+room is needed, and the one that was let go first gives way first (LRU; of one sequence the last
+block first, since those before it are of use without it).
 """
 
 from collections.abc import Iterable, Sequence
@@ -65,7 +65,7 @@ class PrefixCache:
                 idle[name] = None
 
     def keep(self, names: Sequence[int]) -> None:
-        """Take in blocks that nobody uses any more, the last first; known ones count as touched."""
+        """Take in blocks that nobody uses any more, the last first, as if used just now."""
         users, idle = self._users, self._idle
         for name in reversed(names):
             if name not in users:

@@ -14,13 +14,13 @@ from sim.engine.feed import Feed
 from sim.engine.kv_pool import KvPool
 from sim.engine.leap_log import log_decode, log_mixed
 from sim.engine.log import Log
+from sim.engine.observed import Observed
 from sim.engine.pricing import Leap, Pricer
 from sim.engine.schedulers import ChunkedPrefill
 from sim.engine.sequence import Sequence
-from sim.engine.state import ReplicaState
 
 
-class Replica(ReplicaState):
+class Replica(Observed):
     """A state and its reactions to arrivals and pass boundaries."""
 
     def __init__(
@@ -226,27 +226,6 @@ class Replica(ReplicaState):
         self.log.finished(sequence.row, self.index, now)
         if self.on_finish(sequence.row, sequence.user, now) and self.own_left:
             self.own_left -= 1
-
-    @property
-    def lanes(self) -> tuple["Replica", ...]:
-        """Its queues: one."""
-        return (self,)
-
-    def cached_tokens(self, row: int, tokens: int) -> int:  # noqa: ARG002
-        """Return the tokens of a prompt that need not be computed: nothing is kept."""
-        return 0
-
-    def cached_tokens_after(self, passes: int, row: int, tokens: int) -> int:  # noqa: ARG002
-        """Return the same, once so many passes of the leap are over."""
-        return 0
-
-    def held_in_flight(self) -> float:
-        """Return the KV tokens of the decoding requests in the pass in flight."""
-        batch, leap = self.batch, self._leap
-        if leap.passes == 1 or not batch.members:
-            return batch.held
-        begun = leap.pass_at(self.env.now - leap.start_s, leap.passes)
-        return batch.held + batch.growth * (begun - 1)
 
     # -- time ---------------------------------------------------------------------------------
 

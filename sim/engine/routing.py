@@ -43,9 +43,7 @@ class Seen:
 
     __slots__ = ("_input_tokens", "_lanes", "_queues", "_replica")
 
-    def __init__(
-        self, replica: Replica | Crew, input_tokens: Rows, *, count_queues: bool
-    ) -> None:
+    def __init__(self, replica: Replica | Crew, input_tokens: Rows, *, count_queues: bool) -> None:
         self._replica, self._lanes, self._input_tokens = replica, replica.lanes, input_tokens
         self._queues = [CountedQueue() for _ in self._lanes] if count_queues else []
         for lane, queue in zip(self._lanes, self._queues, strict=False):

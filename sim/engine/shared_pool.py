@@ -67,7 +67,7 @@ class SharedPool(KvPool):
         return self.shape.full * tokens / self.shape.block_tokens
 
     def _limit(self, batch: DecodeBatch) -> float:
-        """Blocks that the decoding sequences may seem to take, what they share counted for each."""
+        """Blocks that the decoding sequences may seem to take, what is shared counted for each."""
         shared = batch.shared if isinstance(batch, SharingBatch) else 0
         return self.shape.blocks - self.cache.pinned * self._unit + self._blocks(shared)
 

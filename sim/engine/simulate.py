@@ -2,37 +2,28 @@
 
 import gc
 from array import array
-from dataclasses import replace
-from typing import Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 import simpy
 
 from sim.cost import ForwardPass
-from sim.cost.lane import lane_pass
 from sim.decoding import Plan, Strategy
-from sim.engine.crew import Crew
 from sim.engine.feed import Feed
-from sim.engine.kv_pool import KvPool
-from sim.engine.lane import Lane, LanePricer
+from sim.engine.fleet import Fleet
 from sim.engine.limits import Limits
 from sim.engine.log import Log
 from sim.engine.open_loop import OpenLoop
 from sim.engine.prefix_cache import Names
-from sim.engine.pricing import Pricer
-from sim.engine.replica import Replica
 from sim.engine.routing import Routing
-from sim.engine.schedulers import ChunkedPrefill
 from sim.engine.sequence import Sequence
 from sim.engine.shared_pool import SharedPool
-from sim.engine.sharing import Sharing, SharingLane
 from sim.engine.source import ClosedLoop
 from sim.engine.visible import gaps_and_first_chunks
 from sim.records import IntArray, Leaps, RequestRecords, Simulation, Status, StepSeries, Traffic
 from sim.workload import stream
 
 _MOST_PLANS = 1 << 12
-_R = TypeVar("_R", bound=Replica)
 
 
 def simulate(
@@ -48,8 +39,8 @@ def simulate(
     """Serve the traffic and return what happened to every request.
 
     `passes` is the strategy's draw for each row, `seed` that of the router's stream. Mode "pass"
-    stops at every pass and adds the batch up anew each time: slow, and the check of the leaps (both
-    give the same times to 1e-9).
+    stops at every pass and adds the batch up anew each time: slow, and the check of the leaps
+    (both give the same times to 1e-9).
     """
     world = _World(traffic, passes, strategy, cost, limits, leap=mode == "leap", seed=seed)
     world.run()
@@ -81,57 +72,16 @@ class _World:
         self._input = np.ascontiguousarray(traffic.input_tokens, dtype=np.int64).data
         self._output = np.ascontiguousarray(traffic.output_tokens, dtype=np.int64).data
         self._passes = np.ascontiguousarray(passes, dtype=np.int64).data
-        self.leap = leap
         blocks = traffic.prefix_blocks if limits.prefix_cache else None
         self.names = None if blocks is None else Names(blocks)
-        self.replicas = self._build(cost)
-        self.routing = Routing(
-            limits.router, self.replicas, self._input, stream(seed, "router")
+        fleet = Fleet(
+            *(self.env, self.limits, self.names, self.log, self._feed, traffic.measured),
+            *(self._accept, self._home, leap),
         )
+        self.replicas = fleet.replicas(cost, strategy.draft_work)
+        self.routing = Routing(limits.router, self.replicas, self._input, stream(seed, "router"))
         self.loop: ClosedLoop | None = None
         self._plans: dict[tuple[int, int, int], tuple[Plan, int, bool]] = {}
-
-    def _build(self, cost: ForwardPass) -> list[Replica] | list[Crew]:
-        """Make the replicas: each one lane, or several that share its GPUs."""
-        count, lanes, draft = self.limits.replicas, self.limits.lanes, self.strategy.draft_work
-        if lanes == 1:
-            pricer = Pricer(cost, draft)
-            kind = Replica if self.names is None else Sharing
-            return [self._one(kind, i, pricer, self._feed(i)) for i in range(count)]
-        lane_cost = lane_pass(cost)
-        pricer = LanePricer(lane_cost, draft)
-        lane_kind = Lane if self.names is None else SharingLane
-        return [
-            Crew(
-                self.env,
-                [
-                    self._one(lane_kind, index * lanes + lane, pricer, Feed((), ()))
-                    for lane in range(lanes)
-                ],
-                ranks=self.limits.ranks,
-                cost=lane_cost,
-                feed=self._feed(index),
-                accept=self._accept,
-                leap=self.leap,
-            )
-            for index in range(count)
-        ]
-
-    def _one(self, kind: type[_R], index: int, pricer: Pricer, feed: Feed) -> _R:
-        limits, names = self.limits, self.names
-        return kind(
-            self.env,
-            index,
-            pricer=pricer,
-            pool=KvPool(limits.kv) if names is None else SharedPool(limits.kv, names),
-            scheduler=ChunkedPrefill(limits.max_sequences, limits.max_batched_tokens),
-            log=self.log,
-            feed=feed,
-            own=feed.rows_before(self.traffic.measured),
-            accept=self._accept,
-            on_finish=self._home,
-            leap=self.leap,
-        )
 
     def _feed(self, replica: int) -> Feed:
         """Return the arrivals that a replica can see coming: those of an open loop."""
@@ -252,13 +202,14 @@ class _World:
             closed_loop=traffic.users is not None,
             gaps=seen.gaps,
             in_system=_in_system(arrival_s[entered], last_token_s[~np.isnan(last_token_s)]),
-            leaps=replace(leaps, lanes=self.limits.lanes),
+            leaps=leaps,
+            lanes=self.limits.lanes,
             replicas=self.limits.replicas,
             kv_pool_tokens=kv.tokens_of_one_sequence * self.limits.lanes,
+            prefix_cache=self.names is not None,
             kv_peak_share=self._kv_peak_share(leaps),
             events=len(leaps.passes) + int(entered.sum()),
         )
-
 
     def _kv_peak_share(self, leaps: Leaps) -> float:
         """Return the most blocks ever in use in one pool, as a share of it."""

@@ -63,7 +63,7 @@ def measure(
             goodput_requests_per_s=_goodput(records, window, pipeline, slo), memory=slow,
             open_question=too_short, overloaded=overloaded, intervals=intervals,
         ),
-        utilisation=utilisation(simulation, window),
+        utilisation=utilisation(simulation, window, rows(counted, done)),
         littles_law=littles_law(simulation, None if overloaded else arriving),
         waterfall=() if overloaded else waterfall(counted, pipeline),
         window=window,
@@ -143,16 +143,21 @@ def _counts(records: RequestRecords, counted: RequestRecords) -> RequestCounts:
     )
 
 
-def utilisation(simulation: Simulation, window: Window | None) -> Utilisation:
-    """Return the share of the window in which replicas ran passes, and the peak of the KV pool."""
+def utilisation(
+    simulation: Simulation, window: Window | None, done: RequestRecords
+) -> Utilisation:
+    """Return the share of the window in which replicas ran passes, and how KV was used."""
+    cached = None
+    if simulation.prefix_cache and len(done):
+        cached = float(done.cached_input_tokens.sum() / done.input_tokens.sum())
     if window is None:
-        return Utilisation(None, simulation.kv_peak_share)
+        return Utilisation(None, simulation.kv_peak_share, cached)
     leaps = simulation.leaps
     busy_s = float((leaps.duration_s * share_inside(leaps, window)).sum())
-    busy = busy_s / (simulation.replicas * simulation.leaps.lanes * window.length_s)
+    busy = busy_s / (simulation.replicas * simulation.lanes * window.length_s)
     # Replicas that never rest add up to 1 within rounding; more than that would be a fault.
     busy = 1.0 if abs(busy - 1) < 1e-9 else busy
-    return Utilisation(busy, simulation.kv_peak_share)
+    return Utilisation(busy, simulation.kv_peak_share, cached)
 
 
 def waterfall(counted: RequestRecords, pipeline: Pipeline) -> tuple[Stage, ...]:

@@ -78,6 +78,8 @@ class Utilisation:
     """Share of the window in which a replica ran a pass, averaged over replicas."""
     kv_peak: float
     """Most KV blocks ever in use on one replica, as a share of its pool."""
+    cached_input: float | None = None
+    """Share of the input tokens of finished requests that the prefix cache held; `None`: off."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,11 +26,11 @@ class DecodeMean:
     """KV tokens read and pairs in layers that look back only so far, by reach."""
 
 
-def decode_mean(leaps: Leaps) -> DecodeMean | None:
+def decode_mean(leaps: Leaps, *, lanes: int = 1) -> DecodeMean | None:
     """Return the mean over all passes without prompts; `None` where there is none."""
     decode = (leaps.prefill_s == 0) & (leaps.sequences > 0)
     passes = leaps.passes[decode].astype(np.float64)
-    count = float(passes.sum()) / leaps.lanes
+    count = float(passes.sum()) / lanes
     if count == 0:
         return None
 

@@ -135,6 +135,7 @@ def _utilisation(outcome: Outcome) -> dict[str, Any]:
         "mbu": None if usage is None else usage.mbu,
         "mfu": None if usage is None else usage.mfu,
         "kv_peak": outcome.metrics.utilisation.kv_peak,
+        "cached_input": outcome.metrics.utilisation.cached_input,
         "bound": None if usage is None else usage.bound,
         "share_by_bound": {} if usage is None else dict(sorted(usage.share_by_bound.items())),
         "ridge_tokens_per_pass": outcome.ridge_tokens_per_pass,

@@ -78,7 +78,7 @@ def explain(
 
 def typical_batch(outcome: Outcome) -> Batch:
     """Return the mean over the passes of a run that only decode."""
-    mean = decode_mean(outcome.simulation.leaps)
+    mean = decode_mean(outcome.simulation.leaps, lanes=outcome.simulation.lanes)
     if mean is None:
         return Batch(1, float(sum(outcome.scenario.workload.mean_tokens())))
     return Batch(max(1, round(mean.sequences)), mean.context_tokens / mean.sequences)

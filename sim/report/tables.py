@@ -182,6 +182,9 @@ def utilisation_table(outcome: Outcome) -> Table:
         rows.append(("ridge", f"{count(ridge)} tokens", at))
     pool = f"of {count(memory.pool_tokens)} tokens per replica"
     rows.append(("KV pool at its peak", percent(metrics.utilisation.kv_peak), pool))
+    cached = metrics.utilisation.cached_input
+    if cached is not None:
+        rows.append(("found in the prefix cache", percent(cached), "of the input tokens"))
     weights = gigabytes(memory.weight_bytes)
     rows.append(("weights per GPU", weights, f"of {gigabytes(memory.usable_bytes)} usable"))
     return Table("Use of the GPUs", columns("<", "value", "<of what"), tuple(rows))

@@ -3,7 +3,7 @@
 To add one: a new file beside these with a class, and its name in `AnyRouter`.
 """
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
@@ -15,7 +15,7 @@ from sim.routers.prefix_aware import PrefixAware
 from sim.routers.round_robin import RoundRobin
 
 
-def _by_kind(value: Any) -> Any:
+def _by_kind(value: object) -> object:
     """Read `router: least_kv` as `router: {kind: least_kv}`."""
     return {"kind": value} if isinstance(value, str) else value
 

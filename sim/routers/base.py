@@ -42,7 +42,7 @@ class BaseRouter(BaseModel):
 
     @property
     def foreseeable(self) -> bool:
-        """Whether it decides without a look at the replicas: then arrivals are dealt beforehand."""
+        """Whether it decides without a look at the replicas: arrivals are dealt beforehand."""
         return False
 
     def choose(self, replicas: Sequence[ReplicaLoad], arrival: Arrival) -> int:

@@ -55,6 +55,10 @@ def resolve(scenario: Scenario) -> Serving:
         router=deployment.router,
         ranks=deployment.attention_data_parallel,
         microbatches=deployment.pipeline_parallel,
+        prefix_cache=deployment.prefix_cache
+        and strategy.prefix_reusable
+        and memory.kv.full > 0
+        and not memory.kv.sequence_blocks,
     )
     quote = None if scenario.prices is None else scenario.prices.resolve(gpu.name)
     cost = _forward_pass(model, gpu, fitted.model_dump_json(), engine, deployment)
@@ -151,11 +155,13 @@ def _check_strategy(scenario: Scenario, model: Model) -> None:
             remedy="use `block_diffusion`",
         )
     plan = strategy.plan(1, 2, 1)
-    budget = scenario.deployment.max_batched_tokens
-    if plan.peak_positions > budget:
+    deployment = scenario.deployment
+    budget = deployment.max_batched_tokens // deployment.attention_data_parallel
+    if max(1, plan.peak_positions) > budget:
         raise InputError(
-            f"one pass of {strategy.name} needs {plan.peak_positions} positions,"
-            f" more than the budget of {budget}",
+            f"one pass of {strategy.name} needs {max(1, plan.peak_positions)} positions,"
+            f" more than the budget of {budget}"
+            f"{' of each rank' if deployment.attention_data_parallel > 1 else ''}",
             where="deployment.max_batched_tokens",
             remedy="raise it",
         )

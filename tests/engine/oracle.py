@@ -16,6 +16,7 @@ yields a token, so does this one, which stands for one of its passes.
 """
 
 from math import inf
+from typing import Any
 
 from sim.cost import ForwardPass, PassLoad
 from sim.decoding import Strategy
@@ -165,16 +166,8 @@ def serve(
     traffic: Traffic, passes: IntArray, strategy: Strategy, cost: ForwardPass, limits: Limits
 ) -> list[Job]:
     """Return every request of the traffic, served to the end, in order of rows."""
-    lane, names = limits.lane, traffic.prefix_blocks if limits.prefix_cache else None
-
-    def one_lane() -> Server:
-        return Server(strategy, cost, lane, names)
-
-    several = limits.lanes > 1
-    servers = [
-        Pipeline(one_lane, cost, limits) if several else one_lane()
-        for _ in range(limits.replicas)
-    ]
+    names = traffic.prefix_blocks if limits.prefix_cache else None
+    servers = servers_of(strategy, cost, limits, names)
     router = Router(limits.router, [*servers], seed=0)
     source, jobs = Source(traffic), list[Job]()
     while (now := min(source.next_s(), *(server.ends_s for server in servers))) < inf:
@@ -188,10 +181,9 @@ def serve(
             sizes = int(traffic.input_tokens[row]), int(traffic.output_tokens[row])
             plan = strategy.plan(*sizes, int(passes[row]))
             job = Job(row, plan, at_s, user, to_compute=plan.prefill_tokens)
-            if names is not None:
-                job.names = names.hashes[names.offsets[row] : names.offsets[row + 1]].tolist()
+            job.names = names_of(row, names)
             jobs.append(job)
-            job.rejected = not fits(job, sum(sizes), lane)
+            job.rejected = not fits(job, sum(sizes), limits.lane)
             job.server = router.choose(job)
             if job.rejected:
                 source.answered(job, now)
@@ -202,6 +194,25 @@ def serve(
             if server.ends_s == inf and server.queue:
                 server.begin(now)
     return jobs
+
+
+def servers_of(
+    strategy: Strategy, cost: ForwardPass, limits: Limits, names: PrefixBlocks | None
+) -> list[Any]:
+    """Return the replicas: servers, or pipelines of servers."""
+
+    def one() -> Server:
+        return Server(strategy, cost, limits.lane, names)
+
+    count, several = range(limits.replicas), limits.lanes > 1
+    return [Pipeline(one, cost, limits) if several else one() for _ in count]
+
+
+def names_of(row: int, names: PrefixBlocks | None) -> list[int]:
+    if names is None:
+        return []
+    found: list[int] = names.hashes[names.offsets[row] : names.offsets[row + 1]].tolist()
+    return found
 
 
 def fits(job: Job, tokens: int, limits: Limits) -> bool:

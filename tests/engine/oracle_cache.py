@@ -4,8 +4,8 @@
    token at most; they are pinned, once however many use them.
 2. At the end of a pass the idle blocks whose room it needed go, who was let go first goes first.
    Then the whole blocks that prompts have computed are shared; what is there twice is kept once.
-3. Who finishes or is preempted lets its blocks go, the last one first. Who finishes leaves the named
-   blocks of its answer too, before those.
+3. Who finishes or is preempted lets its blocks go, the last one first. Who finishes leaves the
+   named blocks of its answer too, before those.
 """
 
 from math import ceil

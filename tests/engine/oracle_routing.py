@@ -59,5 +59,3 @@ def crc(text: str) -> int:
         for _ in range(8):
             value = value >> 1 ^ (0xEDB88320 if value & 1 else 0)
     return value ^ 0xFFFFFFFF
-
-

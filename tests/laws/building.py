@@ -17,8 +17,9 @@ from sim.deployment import Deployment
 from sim.engine import Limits
 from sim.hardware import load_engine, load_fitted, load_gpu
 from sim.model import load_model
-from sim.records import IntArray, PrefixBlocks, Traffic
+from sim.records import IntArray, Traffic
 from sim.routers import AnyRouter
+from tests.laws.prefixes import prefixes
 from tests.laws.small_models import STACKS, WITH_EXPERTS, small_model
 
 KINDS: tuple[type[BaseModel], ...] = get_args(get_args(AnyStrategy)[0])
@@ -227,24 +228,6 @@ def traffic(draw: st.DrawFn) -> Traffic:
         think_s=draw(st.sampled_from([0.0, 0.0271828])) if users else 0.0,
         prefix_blocks=blocks,
     )
-
-
-@st.composite
-def prefixes(draw: st.DrawFn, inputs: IntArray, outputs: IntArray) -> PrefixBlocks:
-    """Return the names of blocks of prompts, some of answers too; some rows begin alike."""
-    size = draw(st.sampled_from([1, 4, 16, 24]))
-    rows: list[list[int]] = []
-    for row, (prompt, answer) in enumerate(zip(inputs, outputs, strict=True)):
-        named = draw(st.sampled_from([prompt, prompt + size - 1, prompt + answer])) // size
-        alike = draw(st.integers(0, 2)), draw(st.sampled_from([0, 2, 5, 1000]))
-        rows.append(
-            [
-                (1000 * alike[0] if place < alike[1] else 1000 * (10 + row)) + place
-                for place in range(named)
-            ]
-        )
-    offsets = np.cumsum([0, *map(len, rows)])
-    return PrefixBlocks(offsets, np.array(sum(rows, []), dtype=np.int64), size)
 
 
 @st.composite

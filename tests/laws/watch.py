@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from math import ceil
-from typing import Any
 
 import pytest
 
@@ -135,6 +134,6 @@ def watched_replicas() -> Iterator[type[Checks]]:
     """Let every replica of `simulate` check itself; yield its class, which counts the checks."""
     Checks.seen = 0
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(import_module("sim.engine.simulate"), "Replica", Watched)
-        patch.setattr(import_module("sim.engine.simulate"), "Lane", WatchedLane)
+        patch.setattr(import_module("sim.engine.fleet"), "Replica", Watched)
+        patch.setattr(import_module("sim.engine.fleet"), "Lane", WatchedLane)
         yield Checks

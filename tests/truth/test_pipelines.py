@@ -67,7 +67,7 @@ def test_half_as_many_microbatches_as_stages_leave_half_of_the_pipeline_empty(
 
 @EVERY_MODE
 def test_every_microbatch_goes_at_the_pace_of_the_fullest(mode: Literal["leap", "pass"]) -> None:
-    """Three requests in two lanes: passes of 3 s and of 2 s on two stages; a round is 2 x 1.5 s."""
+    """Three requests in two lanes: passes of 3 and 2 s on two stages; a round is 2 x 1.5 s."""
     seen = pipeline(2, [100, 100, 100], mode, sequence_s=1.0)
     first, other, third = seen.records.last_token_s
     assert first == third

@@ -62,7 +62,11 @@ class ChunkedPrefill:
             taken = min(head.target - head.computed, budget) if head.target else positions
             if taken > budget:
                 return False
-            slots = head.computed + taken if head.target else head.kv + (phase.slots_extra if phase else 0.0)
+            slots = (
+                head.computed + taken
+                if head.target
+                else head.kv + (phase.slots_extra if phase else 0.0)
+            )
             need = pool.blocks_of(head, slots)
             if need > free and not exact:
                 free = pool.free(replica.batch, replica.prefilling, replica.passes)
