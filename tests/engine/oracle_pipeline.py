@@ -44,13 +44,13 @@ class Pipeline:
         self.next_lane().put(job)
 
     def outstanding(self) -> int:
-        return sum(lane.outstanding() for lane in self.lanes)
+        return int(sum(lane.outstanding() for lane in self.lanes))
 
     def kv_spoken_for(self) -> float:
-        return sum(lane.kv_spoken_for() for lane in self.lanes)
+        return float(sum(lane.kv_spoken_for() for lane in self.lanes))
 
     def cached(self, job: Any) -> int:
-        return self.next_lane().cached(job)
+        return int(self.next_lane().cached(job))
 
     def end(self, now: float) -> list[Any]:
         """A tick is over."""
@@ -97,7 +97,7 @@ class Pipeline:
         seconds, draft = self.cost.pass_s(load), lane.strategy.draft_work
         if draft is not None:
             seconds += draft.share * draft_s(self.cost, load, draft.passes_per_round)
-        return seconds
+        return float(seconds)
 
     def stage_s(self, pass_s: float, load: Any) -> float:
         """The longest stage; the host works for the first one, the LM head is on the last."""
@@ -108,4 +108,4 @@ class Pipeline:
         host = cost.host_pass_s + cost.host_sequence_s * count
         head = cost.dense.logits_s(load.logit_positions + load.prefill_sequences)
         share = ceil(layers / cost.layout.pipeline) / layers
-        return (pass_s - host - head) * share + max(host, head)
+        return float((pass_s - host - head) * share + max(host, head))

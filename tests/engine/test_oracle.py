@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
@@ -39,6 +39,31 @@ def test_engine_and_oracle_agree_on_every_request(
 def test_engine_and_oracle_agree_on_thousands_of_scenarios(case: Case) -> None:
     jobs = check_against_oracle(case)
     assert not any(isnan(job.last_token_s) for job in jobs if not job.rejected)
+
+
+@st.composite
+def cases_with_full_pools(draw: st.DrawFn) -> Case:
+    """Return scenarios in which prompts are shared, kept, dropped and preempted all the time."""
+    case = draw(cases())
+    assume(case.traffic.prefix_blocks is not None)
+    room, size = case.limits, case.limits.kv.block_tokens
+    tokens = draw(st.integers(100, 260)) * room.lanes
+    room = replace(
+        room,
+        kv=replace(room.kv, blocks=tokens // size + 1),
+        prefix_cache=True,
+        max_sequences=draw(st.sampled_from([4, 64])),
+        max_context_tokens=100_000,
+    )
+    hurry = draw(st.sampled_from([1, 10, 1000]))
+    asked = replace(case.traffic, arrival_s=case.traffic.arrival_s / hurry)
+    return replace(case, limits=room, traffic=asked)
+
+
+@settings(max_examples=100, suppress_health_check=list(HealthCheck))
+@given(case=cases_with_full_pools())
+def test_engine_and_oracle_agree_on_what_is_found_in_full_pools(case: Case) -> None:
+    check_against_oracle(case)
 
 
 @st.composite
