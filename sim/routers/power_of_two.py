@@ -19,6 +19,6 @@ class PowerOfTwo(BaseRouter):
         count = len(replicas)
         if count == 1:
             return 0
-        first = int(arrival.draws.integers(count))
-        other = int(arrival.draws.integers(count - 1))
+        first = int(arrival.draws.random() * count)
+        other = int(arrival.draws.random() * (count - 1))
         return fewest(replicas, (first, other + (other >= first)))

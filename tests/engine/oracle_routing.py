@@ -45,9 +45,9 @@ class Router:
     def better_of_two(self, lengths: list[int]) -> int:
         if len(lengths) == 1:
             return 0
-        first = int(self.draws.integers(len(lengths)))
+        first = int(self.draws.random() * len(lengths))
         others = [i for i in range(len(lengths)) if i != first]
-        second = others[int(self.draws.integers(len(others)))]
+        second = others[int(self.draws.random() * len(others))]
         return second if lengths[second] < lengths[first] else first
 
 

@@ -12,6 +12,8 @@ from sim.cost.lane import LanePass
 from sim.engine.lane import Lane
 from sim.engine.replica import Replica
 from sim.engine.sequence import Sequence
+from sim.engine.shared_pool import SharedPool
+from sim.engine.sharing import Sharing, SharingLane
 
 
 def slots_of(sequence: Sequence, passes: int) -> float:
@@ -53,7 +55,20 @@ class Checks(Replica):
 
     def used(self, passes: int) -> float:
         running, kv = self.running.values(), self.pool.shape
-        return sum(blocks_of(slots_of(sequence, passes), kv) for sequence in running)
+        used = sum(blocks_of(slots_of(sequence, passes), kv) for sequence in running)
+        if isinstance(self.pool, SharedPool):  # shared blocks count once, however many use them
+            one = kv.full * self.pool.names.block_tokens / kv.block_tokens
+            users = [self.shared_names(sequence) for sequence in running]
+            pinned = {name for names in users for name in names}
+            assert self.pool.cache.pinned == len(pinned), "a block is pinned for nobody"
+            used -= one * (sum(map(len, users)) - len(pinned))
+        return used
+
+    def shared_names(self, sequence: Sequence) -> list[int]:
+        assert isinstance(self.pool, SharedPool)
+        names = self.pool.names.of(sequence.row, sequence.shared)
+        assert len(names) * self.pool.names.block_tokens == sequence.shared
+        return names
 
     def check_sizes(self, ahead: int) -> None:
         """KV used and free make the pool in the first pass to come and in the last."""
@@ -95,16 +110,29 @@ class Checks(Replica):
         left = limits.max_batched_tokens - self.in_pass()
         everybody = [*self.running.values(), head]
         positions = sum(sequence.phase.positions for sequence in everybody if sequence.phase)
-        slots: float = min(head.target, left)
+        found, there = self.found(head)
+        slots: float = found + min(head.target - found, left)
         if not head.target and head.phase:
             slots = head.kv + head.phase.slots_extra
-        free = kv.blocks - self.used(self.passes)
+        free = kv.blocks - self.used(self.passes) + there
         assert (
             len(self.running) >= limits.max_sequences
             or left <= 0
             or positions > limits.max_batched_tokens
             or blocks_of(slots, kv) > free - 1e-9
         ), "a request waits although it could be admitted"
+
+    def found(self, head: Sequence) -> tuple[int, float]:
+        """Tokens that the request would find, and the blocks of those that others use anyway."""
+        if not isinstance(self.pool, SharedPool) or not head.target:
+            return 0, 0.0
+        pool, kv = self.pool, self.pool.shape
+        prompt = min(head.target - 1, head.plan.prefill_tokens)
+        names = pool.names.of(head.row, prompt)
+        names = names[: pool.cache.held(names)]
+        used = {name for each in self.running.values() for name in self.shared_names(each)}
+        one = kv.full * pool.names.block_tokens / kv.block_tokens
+        return len(names) * pool.names.block_tokens, one * len(used & set(names))
 
 
 class Watched(Checks):
@@ -129,11 +157,19 @@ class WatchedLane(Lane, Checks):
         self.check(now, preempted_before, self.steps)
 
 
+class WatchedSharing(Sharing, Watched):
+    """A replica with a prefix cache that checks itself."""
+
+
+class WatchedSharingLane(SharingLane, WatchedLane):
+    """A lane with a prefix cache that checks itself."""
+
+
 @contextmanager
 def watched_replicas() -> Iterator[type[Checks]]:
     """Let every replica of `simulate` check itself; yield its class, which counts the checks."""
     Checks.seen = 0
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(import_module("sim.engine.fleet"), "Replica", Watched)
-        patch.setattr(import_module("sim.engine.fleet"), "Lane", WatchedLane)
+        for kind in (Watched, WatchedLane, WatchedSharing, WatchedSharingLane):
+            patch.setattr(import_module("sim.engine.fleet"), kind.__name__[7:] or "Replica", kind)
         yield Checks
