@@ -1,0 +1,63 @@
+"""A lane priced by its own load, against a whole batch that is split evenly."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sim.cost.lane import LanePass
+from tests.laws.loads import Shape, machine, shapes
+
+pytestmark = pytest.mark.laws
+MODELS = {"llama-3.1-8b": (2, 2, 1, 2), "gpt-oss-20b": (2, 1, 4, 2), "deepseek-v3": (1, 1, 4, 4)}
+
+
+@pytest.mark.parametrize("model", MODELS)
+@settings(max_examples=40)
+@given(shape=shapes())
+def test_like_lanes_take_the_time_of_the_batch_that_they_make_up(model: str, shape: Shape) -> None:
+    whole = machine(model, "h200_sxm", MODELS[model])
+    lanes, ranks = whole.layout.lanes, whole.layout.attention_data
+    every = shape._replace(sequences=shape.sequences * lanes, chunks=shape.chunks * lanes)
+    one = LanePass(whole)
+    load = shape.on(whole)
+    one.other_tokens = (ranks - 1) * (load.positions + load.prefill_tokens)
+    host_s = whole.host_s(lanes * (load.sequences + load.prefill_sequences))
+    host_s -= whole.host_s(load.sequences + load.prefill_sequences)
+    assert one.pass_s(load) + host_s == pytest.approx(whole.pass_s(every.on(whole)), rel=1e-9)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@given(shape=shapes(), others=st.integers(0, 4000))
+def test_a_line_begins_with_the_pass_that_it_prolongs(
+    model: str, shape: Shape, others: int
+) -> None:
+    one = LanePass(machine(model, "h200_sxm", MODELS[model]))
+    one.other_tokens = others
+    load = shape._replace(chunks=0, sequences=max(1, shape.sequences)).on(one)
+    reads = ((load.context_tokens, load.pairs), *load.capped)
+    growths = tuple((read, pairs, 1.0, 1.0) for read, pairs in reads)
+    first_s, slope_s, limit = one.line(
+        load.sequences, load.positions, load.logit_positions, growths
+    )
+    assert first_s == pytest.approx(one.pass_s(load), rel=1e-12)
+    assert slope_s >= 0
+    assert limit >= 1
+
+
+def test_stages_hold_their_layers_and_the_last_one_the_head() -> None:
+    """80 layers on 4 stages are 20 each; 61 on 4 are 16 at most."""
+    for model, stages, share in (("llama-3.1-70b", 4, 20 / 80), ("deepseek-v3", 4, 16 / 61)):
+        one = LanePass(machine(model, "h200_sxm", (1, stages, 1, 1)))
+        load = Shape(8, 1, 1000.0, 1.0).on(one)
+        pass_s, host_s = one.pass_s(load), one.host_s(8)
+        head_s = one.dense.logits_s(8.0)
+        stage_s = one.stage_s(pass_s, 8, 8.0)
+        assert stage_s == pytest.approx(
+            share * (pass_s - host_s - head_s) + max(host_s, head_s), rel=1e-12
+        )
+        assert pass_s / stages <= stage_s < pass_s
+
+
+def test_one_stage_is_the_whole_pass() -> None:
+    one = LanePass(machine("llama-3.1-8b", "h200_sxm", (1, 1, 1, 2)))
+    assert one.stage_s(0.01, 8, 8.0) == 0.01
