@@ -2,7 +2,7 @@
 
 import gc
 from array import array
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
 import numpy as np
@@ -18,7 +18,7 @@ from sim.engine.replica import Replica
 from sim.engine.router import RoundRobin
 from sim.engine.schedulers import ChunkedPrefill
 from sim.engine.sequence import Sequence
-from sim.engine.source import ClosedLoop
+from sim.engine.source import ClosedLoop, Sessions
 from sim.engine.visible import gaps_and_first_chunks
 from sim.records import IntArray, RequestRecords, Simulation, Status, StepSeries, Traffic
 
@@ -93,12 +93,12 @@ class _World:
             )
             for index in range(limits.replicas)
         ]
-        self.loop: ClosedLoop | None = None
+        self.loop: ClosedLoop | Sessions | None = None
         self._plans: dict[tuple[int, int, int], tuple[Plan, int, bool]] = {}
 
     def _feed(self, replica: int) -> Feed:
         """Return the arrivals that a replica can see coming: those of an open loop."""
-        if self.traffic.users is not None:
+        if self.traffic.users is not None or self.traffic.turns is not None:
             return Feed((), ())
         rows = self.router.rows_of(replica, len(self.traffic))
         return Feed(array("d", self.traffic.arrival_s[rows.start :: rows.step]), rows)
@@ -107,7 +107,9 @@ class _World:
         """Run until every measured request has finished or was rejected."""
         if not self.left:
             return
-        if self.traffic.users is not None:
+        if self.traffic.turns is not None:
+            self.loop = Sessions(self.env, traffic=self.traffic, submit=self._submit)
+        elif self.traffic.users is not None:
             self.loop = ClosedLoop(
                 self.env,
                 users=self.traffic.users,
@@ -165,10 +167,15 @@ class _World:
     def _home(self, row: int, user: int) -> None:
         if self.loop is not None:
             self.loop.answered(user)
-        if row < self.traffic.measured:
+        if self._is_measured(row):
             self.left -= 1
             if not self.left:
                 self.done.succeed()
+
+    def _is_measured(self, row: int) -> bool:
+        """Tell whether a row that was issued is among the measured ones."""
+        place = self.loop.place(row) if isinstance(self.loop, Sessions) else row
+        return place < self.traffic.measured
 
     def result(self) -> Simulation:
         """Turn the log into records."""
@@ -176,7 +183,11 @@ class _World:
         leaps = log.columns()
         status = np.array(log.status, dtype=np.int64)
         first_token_s = np.array(log.first_token_s)
-        seen = gaps_and_first_chunks(log, leaps, first_token_s, status, traffic.measured)
+        order = self.loop.order() if isinstance(self.loop, Sessions) else None
+        counted = np.arange(len(traffic)) < traffic.measured
+        if order is not None:
+            counted[order] = counted.copy()
+        seen = gaps_and_first_chunks(log, leaps, first_token_s, status, counted)
         chunks, last_token_s = np.array(log.chunks, dtype=np.int64), np.array(log.last_token_s)
         records = RequestRecords(
             request_id=np.arange(len(traffic)),
@@ -193,7 +204,10 @@ class _World:
             preemptions=np.array(log.preemptions, dtype=np.int64),
             chunks=chunks,
             max_gap_s=seen.max_gap_s,
+            request_class=traffic.request_class,
         )
+        if order is not None:
+            records = _in_order(records, order)
         kv = self.limits.kv
         used = kv.share_of(leaps.kv_used_tokens, leaps.sequences)
         return Simulation(
@@ -208,7 +222,15 @@ class _World:
             kv_pool_tokens=kv.tokens_of_one_sequence,
             kv_peak_share=float(used.max(initial=0.0)),
             events=len(leaps.passes) + len(log.entered_s),
+            warmup=traffic.warmup,
+            class_names=traffic.class_names,
         )
+
+
+def _in_order(records: RequestRecords, order: IntArray) -> RequestRecords:
+    """Return the records in the order of issue, and numbered so."""
+    columns = {field.name: getattr(records, field.name)[order] for field in fields(records)}
+    return RequestRecords(**{**columns, "request_id": np.arange(len(order))})
 
 
 def _in_system(entered_s: np.ndarray, left_s: np.ndarray) -> StepSeries:
