@@ -2,22 +2,21 @@
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from sim.metrics import quantities
+from sim.metrics.classes import by_class, counts_of, of_all
 from sim.metrics.notes import notes
 from sim.metrics.overload import judge
 from sim.metrics.pipeline import Pipeline
-from sim.metrics.quantities import BoolArray, finished, rows
+from sim.metrics.quantities import BoolArray, finished, latency_columns, rows
 from sim.metrics.rates import throughput
-from sim.metrics.result import Metrics, RequestCounts, Stage, Utilisation
+from sim.metrics.result import Metrics, Stage, Utilisation
 from sim.metrics.settling import memory
 from sim.metrics.slo import Slo
 from sim.metrics.summary import Summary, summarise, summarise_pooled, withheld
-from sim.metrics.targets import inside_targets, judge_targets
+from sim.metrics.targets import goodput, judge_targets
 from sim.metrics.warmup import warmup_requests
 from sim.metrics.window import Window, littles_law, measurement_window, share_inside
-from sim.records import FloatArray, RequestRecords, Simulation, Status
+from sim.records import FloatArray, RequestRecords, Simulation
 from sim.units import MS_PER_S
 
 
@@ -38,31 +37,40 @@ def measure(
     `intervals` False leaves all intervals out, and the time that they take: for sweeps.
     """
     load, records = judge(simulation), simulation.records
+    limits_s = slo.limits_s(simulation.class_names)
     overloaded, too_short = load.overloaded, load.too_short
-    warmup = 0 if overloaded else _warmup(simulation, pipeline)
+    warmup = 0 if overloaded and simulation.warmup is None else _warmup(simulation, pipeline)
     counted = rows(records, slice(warmup, simulation.measured))
-    counts, done = _counts(records, counted), finished(counted)
+    counts = counts_of(counted, background=len(records) - len(counted))
+    done = finished(counted)
     arriving = _arriving(simulation, counted)
     window = load.saturated if overloaded else arriving
     slow = None if overloaded else memory(simulation, arriving)
-    columns = _columns(counted, pipeline)
+    columns = latency_columns(counted, pipeline)
     bootstrap = seed if intervals else None
     latency = _latency(simulation, done, columns, bootstrap, withhold=overloaded)
     rates = throughput(
         *(records, counted), arriving=arriving, finishing=window,
         pipeline=pipeline, gpus=gpus, seed=bootstrap, withhold_speed=overloaded,
     )  # fmt: skip
+    verdict = judge_targets(
+        *(counted, columns, latency, slo), limits_s=limits_s,
+        goodput_requests_per_s=goodput(records, window, pipeline, limits_s), memory=slow,
+        open_question=too_short, overloaded=overloaded, intervals=intervals,
+    )  # fmt: skip
+    classes = by_class(
+        simulation, counted, columns, slo,
+        limits_s=limits_s, window=window, pipeline=pipeline, seed=bootstrap, load=load,
+    )  # fmt: skip
+    if slo.classes:
+        verdict = of_all(verdict, counted, columns, slo, classes=classes, load=load)
     return Metrics(
         status="overloaded" if overloaded else "ok", too_short=too_short,
         sustainable_requests_per_s=rates.requests_per_s if overloaded else None,
         requests=counts,
         latency=latency,
         throughput=rates,
-        slo=judge_targets(
-            *(counted, columns, latency, slo),
-            goodput_requests_per_s=_goodput(records, window, pipeline, slo), memory=slow,
-            open_question=too_short, overloaded=overloaded, intervals=intervals,
-        ),
+        slo=verdict, classes=classes,
         utilisation=utilisation(simulation, window),
         littles_law=littles_law(simulation, None if overloaded else arriving),
         waterfall=() if overloaded else waterfall(counted, pipeline),
@@ -75,6 +83,8 @@ def measure(
 
 def _warmup(simulation: Simulation, pipeline: Pipeline) -> int:
     """Return how many requests are cut: of synthetic arrivals, those before the steady state."""
+    if simulation.warmup is not None:
+        return simulation.warmup
     if not simulation.steady_state or simulation.closed_loop:
         return 0  # whoever measures a closed loop in its steady state has cut off its beginning
     measured = rows(simulation.records, slice(0, simulation.measured))
@@ -93,28 +103,6 @@ def _arriving(simulation: Simulation, counted: RequestRecords) -> Window | None:
     return measurement_window(counted, steady_state=steady)
 
 
-def _columns(counted: RequestRecords, pipeline: Pipeline) -> dict[str, FloatArray]:
-    """Return the latencies per counted request [s]."""
-    return {
-        "engine_ttft": quantities.engine_ttft_s(counted),
-        "ttft": quantities.ttft_s(counted, pipeline),
-        "tpot": quantities.tpot_s(counted),
-        "max_gap": quantities.max_gap_s(counted),
-        "ttlt": quantities.ttlt_s(counted, pipeline),
-    }
-
-
-def _goodput(
-    records: RequestRecords, window: Window | None, pipeline: Pipeline, slo: Slo
-) -> float | None:
-    """Return how many of those that finish in the window per second met every target."""
-    if window is None:
-        return None
-    done = rows(records, window.completions(records))
-    good = inside_targets(finished(done), _columns(done, pipeline), slo)
-    return int(good.sum()) / window.length_s
-
-
 def _latency(
     simulation: Simulation,
     done: BoolArray,
@@ -129,18 +117,6 @@ def _latency(
         return {name: withheld(count) for name in (*columns, "itl")}
     latency = {name: summarise(column[done], seed) for name, column in columns.items()}
     return {**latency, "itl": summarise_pooled(simulation.gaps, count)}
-
-
-def _counts(records: RequestRecords, counted: RequestRecords) -> RequestCounts:
-    """Count the requests by how they ended."""
-    ended = {status: int(np.count_nonzero(counted.status == status)) for status in Status}
-    return RequestCounts(
-        offered=len(counted),
-        finished=ended[Status.FINISHED],
-        rejected=ended[Status.REJECTED],
-        unfinished=ended[Status.UNFINISHED],
-        background=len(records) - len(counted),
-    )
 
 
 def utilisation(simulation: Simulation, window: Window | None) -> Utilisation:

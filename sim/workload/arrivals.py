@@ -37,6 +37,7 @@ class Poisson(_Steady):
     """Independent users: exponential gaps (coefficient of variation 1)."""
 
     kind: Literal["poisson"] = "poisson"
+
     def times_s(self, count: int, stream: np.random.Generator) -> FloatArray:
         """Return `count` arrival times, s; another rate stretches the same draws."""
         return np.cumsum(stream.standard_exponential(count)) / self.requests_per_s
@@ -50,6 +51,7 @@ class Constant(_Steady):
     """One request every 1/rate seconds, the first after one gap."""
 
     kind: Literal["constant"] = "constant"
+
     def times_s(self, count: int, stream: np.random.Generator) -> FloatArray:  # noqa: ARG002
         """Return `count` arrival times, s."""
         return np.arange(1, count + 1, dtype=np.float64) / self.requests_per_s

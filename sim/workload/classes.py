@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from annotated_types import Ge, Gt, Le, MinLen
+from annotated_types import Ge, Gt, Le
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from sim.records import DEFAULT_CLASS, IntArray
@@ -93,7 +93,9 @@ def check_classes(classes: Sequence[RequestClass]) -> None:
     total = sum(one.share for one in classes)
     if abs(total - 1) > _ROUNDING:
         shares = " + ".join(f"{one.share:g}" for one in classes)
-        raise ValueError(f"needs shares of the classes that add up to 1, found {shares} = {total:g}")
+        raise ValueError(
+            f"needs shares of the classes that add up to 1, found {shares} = {total:g}"
+        )
 
 
 def kinds_of(
@@ -135,9 +137,7 @@ def _needed(one: RequestClass, lengths: Lengths | None, side: str) -> Drawn:
     return lengths
 
 
-def draw_classes(
-    shares: Sequence[float], count: int, stream: np.random.Generator
-) -> IntArray:
+def draw_classes(shares: Sequence[float], count: int, stream: np.random.Generator) -> IntArray:
     """Return a class for each row, by their shares, each independently of the others."""
     edges = np.cumsum(shares)[:-1]
     return np.searchsorted(edges, open_uniforms(stream, count), side="right").astype(np.int64)

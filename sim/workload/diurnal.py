@@ -29,7 +29,7 @@ class Diurnal(Varying):
     peak_hour: Annotated[float, Ge(0), Le(24)] | None = None
     """Hour of the day at which the cosine peaks; 14 where it is left out."""
     hours: Annotated[tuple[Weight, ...], Field(min_length=24, max_length=24)] | None = None
-    """How busy each hour from midnight is beside the others, in place of the cosine; 0: nothing."""
+    """How busy each hour from midnight is beside the others, in place of the cosine; may be 0."""
     days: Annotated[tuple[Weight, ...], Field(min_length=7, max_length=7)] | None = None
     """How busy each day from Monday is beside the others; left out: all alike."""
     start_hour: Annotated[int, Ge(0), Le(167)] = 0

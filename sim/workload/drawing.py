@@ -36,17 +36,25 @@ class Requests:
 
     def first_rows(self, count: int) -> "Requests":
         """Return the first of those that are no sessions."""
-        columns = (self.input_tokens, self.output_tokens, self.kind, self.prompt)
-        return Requests(*(column[:count] for column in columns))
+        return self._rows(slice(count), None, None)
+
+    def _rows(self, kept: slice, sessions: Grouped | None, drawn: IntArray | None) -> "Requests":
+        return Requests(
+            self.input_tokens[kept],
+            self.output_tokens[kept],
+            self.kind[kept],
+            self.prompt[kept],
+            sessions,
+            drawn,
+        )
 
     def first_sessions(self, count: int) -> "Requests":
         """Return those of the first sessions."""
         if self.sessions is None or self.drawn is None:
             raise TypeError("these requests are no sessions")  # our mistake, not the user's
         groups = Grouped(self.sessions.first[: count + 1])
-        columns = (self.input_tokens, self.output_tokens, self.kind, self.prompt)
         kept = slice(groups.rows)
-        return Requests(*(column[kept] for column in columns), groups, self.drawn[kept])
+        return self._rows(kept, groups, self.drawn[kept])
 
 
 def draw_requests(kinds: Sequence[Kind], rows: int, seed: int) -> Requests:
@@ -79,7 +87,7 @@ def _turns(kinds: Sequence[Kind], groups: Grouped, seed: int, limit: int | None)
     texts, outputs = _lengths(kinds, kind, seed)
     inputs = _shared(kinds)[kind] + groups.before(texts + outputs) + texts
     fits = np.arange(groups.rows) == groups.first[:-1][session]  # a first turn is always sent
-    fits |= np.full(groups.rows, True) if limit is None else inputs + outputs <= limit
+    fits |= inputs + outputs <= (np.inf if limit is None else limit)
     drawn = np.flatnonzero(fits)
     kept = Grouped.of(np.bincount(session[drawn], minlength=len(groups.counts)))
     return Requests(inputs[drawn], outputs[drawn], kind[drawn], prompt[drawn], kept, drawn)
@@ -132,9 +140,7 @@ def _of_kind(
     )
 
 
-def blocks_of(
-    kinds: Sequence[Kind], requests: Requests, block_tokens: int
-) -> PrefixBlocks | None:
+def blocks_of(kinds: Sequence[Kind], requests: Requests, block_tokens: int) -> PrefixBlocks | None:
     """Return which requests begin alike; `None` where none do."""
     shared, prefixes = _shared(kinds), np.array([one.shared_prefixes for one in kinds], np.int64)
     groups = requests.sessions

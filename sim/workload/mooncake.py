@@ -62,7 +62,9 @@ def _column(path: Path, rows: list[tuple[int, Any]], name: str, *, whole: bool) 
     for place, (number, row) in enumerate(rows):
         value = row[name]
         numeric = isinstance(value, int | float) and not isinstance(value, bool)
-        good = numeric and (1 <= value <= 1e9 and value == int(value) if whole else abs(value) < 1e15)
+        good = numeric and (
+            1 <= value <= 1e9 and value == int(value) if whole else abs(value) < 1e15
+        )
         if not good:
             what = "a whole number of tokens, 1 or more" if whole else "a time in ms"
             raise InputError(
@@ -78,7 +80,9 @@ def _blocks(path: Path, rows: list[tuple[int, Any]], inputs: IntArray) -> Prefix
     names: list[list[int]] = []
     for (number, row), tokens in zip(rows, inputs.tolist(), strict=True):
         ids = row.get("hash_ids")
-        fine = isinstance(ids, list) and all(type(one) is int and abs(one) < 1 << 63 for one in ids)
+        fine = isinstance(ids, list) and all(
+            type(one) is int and abs(one) < 1 << 63 for one in ids
+        )
         if not fine or len(ids) > -(-tokens // _BLOCK_TOKENS):
             problem = f"should list a whole number for each {_BLOCK_TOKENS} tokens of the prompt"
             raise InputError(

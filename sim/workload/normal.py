@@ -10,7 +10,7 @@ from sim.records import FloatArray
 
 _HALF_ROOT = 1.0 / sqrt(2.0)
 
-# Wichura (1988), algorithm AS 241, PPND16: coefficients of numerator and denominator, highest first
+# Wichura (1988), AS 241, PPND16: coefficients of numerator and denominator, highest power first
 _CENTRE: Final = (
     (
         *(2.5090809287301226727e3, 3.3430575583588128105e4, 6.7265770927008700853e4),

@@ -1,4 +1,4 @@
-"""Which synthetic requests begin alike: system prompts that are shared, and history of sessions."""
+"""Which synthetic requests begin alike: shared system prompts, and the history of sessions."""
 
 from typing import Final
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.records import FloatArray
+from sim.records import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,10 @@ class RateCurve:
         repeats: bool,
     ) -> "RateCurve":
         """Return a curve of plain numbers; `ValueError` where its rate is 0 throughout."""
-        lists = (np.asarray(part, np.float64) for part in (lasting_s, left, right))
-        curve = cls(*lists, repeats=repeats)
+        lasting, before, after = (
+            np.asarray(part, np.float64) for part in (lasting_s, left, right)
+        )
+        curve = cls(lasting, before, after, repeats)
         if curve.requests == 0:
             raise ValueError("has no rate above 0, so nothing ever arrives")
         return curve
@@ -70,12 +72,16 @@ class RateCurve:
         first = int(np.argmax(self._masses > 0))
         piece = np.maximum(np.searchsorted(reached, rest, side="left") - 1, first)
         starts_s = np.concatenate([[0.0], np.cumsum(self.lasting_s)])
-        times_s = rounds * period_s + starts_s[piece] + self._inside_s(piece, rest - reached[piece])
+        times_s = (
+            rounds * period_s + starts_s[piece] + self._inside_s(piece, rest - reached[piece])
+        )
         if not self.repeats:
             times_s = times_s + _at_rate(beyond, float(self.right[-1]))
-        return np.maximum.accumulate(times_s)  # across an edge rounding could turn back
+        return np.asarray(
+            np.maximum.accumulate(times_s)
+        )  # across an edge rounding could turn back
 
-    def _inside_s(self, piece: np.ndarray, mass: FloatArray) -> FloatArray:
+    def _inside_s(self, piece: IntArray, mass: FloatArray) -> FloatArray:
         """Return the time into a piece at which its cumulative rate is `mass`.
 
         That is the root of slope t^2 / 2 + left t = mass, in the form that does not cancel.
@@ -85,7 +91,7 @@ class RateCurve:
         speed = left + np.sqrt(np.maximum(left * left + 2 * slope * mass, 0.0))
         moving = speed > 0
         time_s = np.where(moving, 2 * mass / np.where(moving, speed, 1.0), 0.0)
-        return np.minimum(time_s, self.lasting_s[piece])
+        return np.asarray(np.minimum(time_s, self.lasting_s[piece]))
 
 
 def _at_rate(mass: FloatArray, requests_per_s: float) -> FloatArray:

@@ -12,7 +12,7 @@ def unit_gaps(count: int, cv: float, stream: np.random.Generator) -> FloatArray:
     if cv == 1:
         return stream.standard_exponential(count)
     shape = cv**-2.0
-    return stream.standard_gamma(shape, count) / shape
+    return np.asarray(stream.standard_gamma(shape, count) / shape, np.float64)
 
 
 def unit_times(count: int, cv: float, stream: np.random.Generator) -> FloatArray:
@@ -21,12 +21,12 @@ def unit_times(count: int, cv: float, stream: np.random.Generator) -> FloatArray
 
 
 def unit_times_within(length: float, cv: float, stream: np.random.Generator) -> FloatArray:
-    """Return the arrivals in a stretch of a process that has long been going on: `length` of them
-    on average.
+    """Return the arrivals in a stretch of a process that has long been going on.
 
-    The time to the first is that of a gap in which the stretch begins somewhere: a share of a gap
-    drawn by its length (the equilibrium renewal process; Cox, 1962). For a gamma of shape k, a gap
-    drawn by its length is a gamma of shape k + 1.
+    There are `length` of them on average. The time to the first is what is left of a gap in which
+    the stretch begins somewhere: a share of a gap drawn by its length (the equilibrium renewal
+    process; Cox, 1962). For a gamma of shape k, a gap drawn by its length is a gamma of shape
+    k + 1.
     """
     place = stream.random()
     if cv == 0:

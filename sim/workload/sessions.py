@@ -61,7 +61,8 @@ class UniformTurns(_Turns):
     def draw(self, count: int, stream: np.random.Generator) -> IntArray:
         """Return the turns of so many sessions."""
         ranks = open_uniforms(stream, count)
-        return self.low + np.floor(ranks * (self.high - self.low + 1)).astype(np.int64)
+        steps = np.floor(ranks * (self.high - self.low + 1)).astype(np.int64)
+        return np.asarray(self.low + steps, np.int64)
 
     @property
     def mean(self) -> float:
@@ -91,7 +92,8 @@ class GeometricTurns(_Turns):
         if self.mean == 1:
             return np.ones(count, np.int64)
         ranks = open_uniforms(stream, count)
-        return 1 + np.floor(np.log(ranks) / np.log1p(-1 / self.mean)).astype(np.int64)
+        further = np.floor(np.log(ranks) / np.log1p(-1 / self.mean))
+        return np.asarray(further + 1, np.float64).astype(np.int64)
 
     @property
     def mean_square(self) -> float:
@@ -170,4 +172,4 @@ class Grouped:
     def before(self, amounts: IntArray) -> IntArray:
         """Return the sum of the amounts of the earlier rows of the same session, for each row."""
         through = np.concatenate([[0], np.cumsum(amounts)])
-        return through[:-1] - through[self.first[:-1]][self.session]
+        return np.asarray(through[:-1] - through[self.first[:-1]][self.session], np.int64)

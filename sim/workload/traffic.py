@@ -143,11 +143,11 @@ def draw_closed(loop: ClosedLoop, asked: Asked, requests: int, seed: int) -> Tra
 def replay(
     rows: TraceRows, rate_scale: float, warmup: int | None, cooldown: int | None
 ) -> Traffic:
-    """Return a trace as it was recorded, faster or slower; its ends are not counted if so asked."""
+    """Return a trace as it was recorded, faster or slower; its ends uncounted where asked."""
     measured = len(rows) - (cooldown or 0)
     if measured <= (warmup or 0):
         raise InputError(
-            f"the trace has {len(rows):,} requests, and none is left between warm-up and cool-down",
+            f"none of the {len(rows):,} requests is left between warm-up and cool-down",
             where="workload.warmup_requests",
             remedy="lower it, or `cooldown_requests`",
         )

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from sim.errors import InputError
 from sim.records import Traffic
-from sim.workload.arrivals import Arrivals, ClosedLoop, OpenLoop, Poisson, Trace, Windows
+from sim.workload.arrivals import Arrivals, ClosedLoop, OpenLoop, Poisson, Trace
 from sim.workload.classes import (
     Dependence,
     Kind,
@@ -24,6 +24,7 @@ from sim.workload.presets import SIDES, expand_preset, kind_of
 from sim.workload.sessions import Sessions, mean_tokens
 from sim.workload.traces import TraceRows, read_trace
 from sim.workload.traffic import Asked, draw_closed, draw_open, replay
+from sim.workload.windows import Windows
 
 
 def _editable_schema(schema: dict[str, Any]) -> None:
@@ -96,7 +97,8 @@ class Workload(BaseModel):
             return self
         for name, kind in lengths.items():
             if isinstance(kind, FromTrace):
-                raise ValueError(f"has `{name}` from a trace, but `arrivals` is not a trace")
+                problem = f"has `{name}` from a trace, but `arrivals` is not a trace"
+                raise ValueError(problem)  # noqa: TRY004 (pydantic's own)
         if self.classes is not None:
             check_classes(self.classes)
         self.kinds()
@@ -130,7 +132,12 @@ class Workload(BaseModel):
         )
 
     def draw(
-        self, requests: int, seed: int, *, limit: int | None = None, context_tokens: int | None = None
+        self,
+        requests: int,
+        seed: int,
+        *,
+        limit: int | None = None,
+        context_tokens: int | None = None,
     ) -> Traffic:
         """Return the traffic of one run; the first rows do not depend on how many are drawn.
 
@@ -145,9 +152,7 @@ class Workload(BaseModel):
             return replay(rows, self.arrivals.rate_scale, *ends)
         if requests < 1:
             raise InputError(f"should be 1 or more, found {requests}", where="run.requests")
-        asked = Asked(
-            self.kinds(), self.sessions, self.prefix_block_tokens, context_tokens, *ends
-        )
+        asked = Asked(self.kinds(), self.sessions, self.prefix_block_tokens, context_tokens, *ends)
         if isinstance(self.arrivals, ClosedLoop):
             return draw_closed(self.arrivals, asked, requests, seed)
         return draw_open(self.arrivals, asked, requests, seed)
