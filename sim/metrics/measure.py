@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from sim.metrics import quantities
-from sim.metrics.classes import by_class, counts_of, of_all
+from sim.metrics.classes import Evidence, counts_of, judge_all
 from sim.metrics.notes import notes
-from sim.metrics.overload import judge
+from sim.metrics.overload import Load, judge
 from sim.metrics.pipeline import Pipeline
 from sim.metrics.quantities import BoolArray, finished, latency_columns, rows
 from sim.metrics.rates import throughput
@@ -13,7 +13,6 @@ from sim.metrics.result import Metrics, Stage, Utilisation
 from sim.metrics.settling import memory
 from sim.metrics.slo import Slo
 from sim.metrics.summary import Summary, summarise, summarise_pooled, withheld
-from sim.metrics.targets import goodput, judge_targets
 from sim.metrics.warmup import warmup_requests
 from sim.metrics.window import Window, littles_law, measurement_window, share_inside
 from sim.records import FloatArray, RequestRecords, Simulation
@@ -37,9 +36,7 @@ def measure(
     `intervals` False leaves all intervals out, and the time that they take: for sweeps.
     """
     load, records = judge(simulation), simulation.records
-    limits_s = slo.limits_s(simulation.class_names)
-    overloaded, too_short = load.overloaded, load.too_short
-    warmup = 0 if overloaded and simulation.warmup is None else _warmup(simulation, pipeline)
+    overloaded, warmup = load.overloaded, _warmup(simulation, pipeline, load)
     counted = rows(records, slice(warmup, simulation.measured))
     counts = counts_of(counted, background=len(records) - len(counted))
     done = finished(counted)
@@ -53,19 +50,10 @@ def measure(
         *(records, counted), arriving=arriving, finishing=window,
         pipeline=pipeline, gpus=gpus, seed=bootstrap, withhold_speed=overloaded,
     )  # fmt: skip
-    verdict = judge_targets(
-        *(counted, columns, latency, slo), limits_s=limits_s,
-        goodput_requests_per_s=goodput(records, window, pipeline, limits_s), memory=slow,
-        open_question=too_short, overloaded=overloaded, intervals=intervals,
-    )  # fmt: skip
-    classes = by_class(
-        simulation, counted, columns, slo,
-        limits_s=limits_s, window=window, pipeline=pipeline, seed=bootstrap, load=load,
-    )  # fmt: skip
-    if slo.classes:
-        verdict = of_all(verdict, counted, columns, slo, classes=classes, load=load)
+    evidence = Evidence(counted, columns, window, pipeline, load, bootstrap)
+    verdict, classes = judge_all(simulation, evidence, slo, latency, slow)
     return Metrics(
-        status="overloaded" if overloaded else "ok", too_short=too_short,
+        status="overloaded" if overloaded else "ok", too_short=load.too_short,
         sustainable_requests_per_s=rates.requests_per_s if overloaded else None,
         requests=counts,
         latency=latency,
@@ -77,15 +65,17 @@ def measure(
         window=window,
         warmup_requests=warmup,
         interval_basis=_interval_basis(simulation, overloaded=overloaded, asked=intervals),
-        notes=notes(simulation, load, counts, rows(counted, done), warmup=warmup, slow=slow),
+        notes=notes(
+            simulation, load, counts, rows(counted, done), warmup=warmup, slow=slow, classes=classes
+        ),
     )  # fmt: skip
 
 
-def _warmup(simulation: Simulation, pipeline: Pipeline) -> int:
+def _warmup(simulation: Simulation, pipeline: Pipeline, load: Load) -> int:
     """Return how many requests are cut: of synthetic arrivals, those before the steady state."""
     if simulation.warmup is not None:
         return simulation.warmup
-    if not simulation.steady_state or simulation.closed_loop:
+    if not simulation.steady_state or simulation.closed_loop or load.overloaded:
         return 0  # whoever measures a closed loop in its steady state has cut off its beginning
     measured = rows(simulation.records, slice(0, simulation.measured))
     return warmup_requests(quantities.ttlt_s(measured, pipeline))
@@ -159,4 +149,4 @@ def _interval_basis(simulation: Simulation, *, overloaded: bool, asked: bool) ->
         return f"90 %, one run: {method}; they speak for the steady state of this traffic"
     if simulation.closed_loop:
         return f"90 %, one run: {method}; they speak for this benchmark, ramp-up and end included"
-    return f"90 %, blocks of the one trace: {method}; they speak for traffic like this trace"
+    return f"90 %, blocks of this one run: {method}; they speak for traffic like it"

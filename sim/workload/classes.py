@@ -9,7 +9,7 @@ from annotated_types import Ge, Gt, Le
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from sim.records import DEFAULT_CLASS, IntArray
-from sim.workload.lengths import Drawn, FromTrace, Lengths
+from sim.workload.lengths import Drawn, Fixed, FromTrace, Lengths
 from sim.workload.presets import load_workload_preset
 from sim.workload.streams import open_uniforms
 
@@ -61,6 +61,12 @@ class Kind:
     priority: int = 0
     shared_prefix_tokens: int = 0
     shared_prefixes: int = 1
+
+    def least_tokens(self) -> int:
+        """Return the prefix and those lengths that are fixed, tokens."""
+        parts = (self.input_tokens, self.output_tokens)
+        fixed = sum(part.tokens for part in parts if isinstance(part, Fixed))
+        return self.shared_prefix_tokens + fixed
 
     def mean_tokens(self) -> tuple[float, float]:
         """Mean length of a text of the user, and of an answer, tokens."""

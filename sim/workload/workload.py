@@ -200,6 +200,11 @@ class Workload(BaseModel):
             return self._arriving(self.arrivals.model_copy(update={"users": users}))
         return self._arriving(ClosedLoop(users=users))
 
+    def least_tokens(self) -> int:
+        """Return what a request of the longest class has at least, fixed lengths alone; tokens."""
+        kinds = () if isinstance(self.arrivals, Trace) else self.kinds()
+        return max((one.least_tokens() for one in kinds), default=0)
+
     def mean_tokens(self) -> tuple[float, float]:
         """Mean input and output length of a request, tokens: of sessions that no limit ends."""
         if isinstance(self.arrivals, Trace):
