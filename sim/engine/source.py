@@ -2,12 +2,13 @@
 
 from array import array
 from collections.abc import Callable
+from dataclasses import fields
 from heapq import heappop, heappush
 
 import numpy as np
 import simpy
 
-from sim.records import IntArray, Traffic
+from sim.records import IntArray, RequestRecords, Traffic
 
 Submit = Callable[[int, int, float], None]
 """Takes a row, whom to tell when it is answered, and the time."""
@@ -59,6 +60,14 @@ class ClosedLoop(_Source):
         """Let the user think, then ask again while rows are left."""
         if self._next_row + len(self._ready) < self._rows:
             self._come(self._think_s, user)
+
+    def place(self, row: int) -> int:
+        """Return how many rows were issued before this one: they are taken as they stand."""
+        return row
+
+    def order(self) -> IntArray:
+        """Return the rows in the order in which they were issued."""
+        return np.arange(self._rows)
 
     def _arrive(self, number: int, now: float) -> None:
         row, self._next_row = self._next_row, self._next_row + 1
@@ -123,3 +132,9 @@ class Sessions(_Source):
         """Return the rows in the order in which they were issued; those that never were, last."""
         places = np.array(self._places)
         return np.argsort(np.where(places < 0, len(places), places), kind="stable")
+
+
+def in_order_of_issue(records: RequestRecords, order: IntArray) -> RequestRecords:
+    """Return the records in the order in which they were issued, and numbered so."""
+    columns = {field.name: getattr(records, field.name)[order] for field in fields(records)}
+    return RequestRecords(**{**columns, "request_id": np.arange(len(order))})

@@ -38,8 +38,7 @@ def measure(
     load, records = judge(simulation), simulation.records
     overloaded, warmup = load.overloaded, _warmup(simulation, pipeline, load)
     counted = rows(records, slice(warmup, simulation.measured))
-    counts = counts_of(counted, background=len(records) - len(counted))
-    done = finished(counted)
+    done, counts = finished(counted), counts_of(counted, len(records) - len(counted))
     arriving = _arriving(simulation, counted)
     window = load.saturated if overloaded else arriving
     slow = None if overloaded else memory(simulation, arriving)
@@ -66,7 +65,8 @@ def measure(
         warmup_requests=warmup,
         interval_basis=_interval_basis(simulation, overloaded=overloaded, asked=intervals),
         notes=notes(
-            simulation, load, counts, rows(counted, done), warmup=warmup, slow=slow, classes=classes
+            *(simulation, load, counts, rows(counted, done)),
+            warmup=warmup, slow=slow, classes=classes,
         ),
     )  # fmt: skip
 

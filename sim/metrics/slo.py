@@ -25,7 +25,7 @@ class Targets(BaseModel):
     everything in one chunk) cannot miss the target on it.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     ttft_ms: Target = None
     tpot_ms: Target = None
