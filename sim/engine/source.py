@@ -136,5 +136,7 @@ class Sessions(_Source):
 
 def in_order_of_issue(records: RequestRecords, order: IntArray) -> RequestRecords:
     """Return the records in the order in which they were issued, and numbered so."""
+    if np.array_equal(order, records.request_id):
+        return records
     columns = {field.name: getattr(records, field.name)[order] for field in fields(records)}
     return RequestRecords(**{**columns, "request_id": np.arange(len(order))})
