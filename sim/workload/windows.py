@@ -132,12 +132,12 @@ def _read(path: Path, modified_ns: int, size_bytes: int) -> tuple[Window, ...]: 
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.DictReader(file, skipinitialspace=True)
+            names = [name.strip() for name in reader.fieldnames or ()]
             rows = [(reader.line_num, row) for row in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise InputError(
             "the windows are not text in UTF-8", where=str(path), remedy="name a CSV file"
         ) from error
-    names = [(name or "").strip() for name in reader.fieldnames or ()]
     missing = [name for name in COLUMNS[:2] if name not in names]
     if missing or not rows:
         problem = f"lacks the column {', '.join(missing)}" if missing else "has no windows"
@@ -152,7 +152,13 @@ def _read(path: Path, modified_ns: int, size_bytes: int) -> tuple[Window, ...]: 
 
 
 def _window(path: Path, line: int, row: dict[str, str]) -> Window:
-    cells = {(name or "").strip(): value for name, value in row.items()}
+    if None in row or None in row.values():
+        raise InputError(
+            f"line {line} has not as many fields as the header",
+            where=str(path),
+            remedy="correct or remove the line",
+        )
+    cells = {name.strip(): value for name, value in row.items()}
     given = {name: cells[name] for name in COLUMNS if cells.get(name)}
     try:
         return Window.model_validate(given)
