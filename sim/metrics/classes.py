@@ -101,10 +101,11 @@ def _measure(
         key: withheld(int(done.sum())) if starves else summarise(column[done], own.seed)
         for key, column in own.columns.items()
     }
+    asked = {quantity: limits_s[quantity] for quantity in slo.of(name).per_request_s()}
     verdict = judge_targets(
         *(own.counted, own.columns, latency, slo.of(name)),
-        limits_s=limits_s,
-        goodput_requests_per_s=goodput(of_class.records, own.window, own.pipeline, limits_s),
+        limits_s=asked,
+        goodput_requests_per_s=goodput(of_class.records, own.window, own.pipeline, asked),
         open_question=own.load.too_short,
         overloaded=starves,
         memory=None,
