@@ -40,7 +40,7 @@ def a_traffic(
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_turn_of_an_open_loop_follows_the_answer_and_a_pause(mode: Mode) -> None:
-    """Sessions begin at 0.25 and 3.1 s; their second turns come 1.6 and 0.2 s after the answers."""
+    """Sessions begin at 0.25 and 3.1 s; their second turns 1.6 and 0.2 s after answers."""
     asked = a_traffic([0, 2, 4], [9.0, 1.6, 9.0, 0.2], starts=[0.25, 3.1])
     records = served(asked, mode).records
     np.testing.assert_allclose(records.arrival_s, [0.25, 2.85, 3.1, 4.55])

@@ -44,9 +44,7 @@ def in_turn(chat: float, batch: float, count: int = 200) -> FloatArray:
     return np.tile([chat, batch], count // 2)
 
 
-def test_a_run_of_one_class_has_no_classes(
-    a_records: Records, a_simulation: Simulate
-) -> None:
+def test_a_run_of_one_class_has_no_classes(a_records: Records, a_simulation: Simulate) -> None:
     records = a_records(np.arange(50.0), last_token_s=np.arange(50.0) + 1)
     assert measured(a_simulation(records)).classes == ()
 

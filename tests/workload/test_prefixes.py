@@ -1,5 +1,6 @@
 """What begins alike has the same names: system prompts and the history of sessions."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,7 @@ def test_a_turn_begins_with_all_that_was_said_and_other_sessions_do_not() -> Non
     traffic = validate(Workload, given, "here").draw(60, 0)
     assert traffic.turns is not None
     first = traffic.turns.first
-    for start, end in zip(first[:-1], first[1:], strict=True):
+    for start, end in pairwise(first):
         for row in range(start + 1, end):
             said = int(traffic.input_tokens[row - 1] + traffic.output_tokens[row - 1])
             assert shared(names(traffic, row - 1), names(traffic, row)) == said // 16

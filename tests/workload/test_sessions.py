@@ -1,5 +1,6 @@
 """Sessions: prompts that hold the history, worked out by hand, and how many turns there are."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def test_each_prompt_holds_the_prompts_and_answers_before_it() -> None:
 def test_history_of_texts_that_differ_adds_up() -> None:
     traffic = a_workload({"kind": "geometric", "mean": 4}, **SPREAD).draw(500, 0)
     first = turns_of(traffic).first
-    for start, end in zip(first[:-1], first[1:], strict=True):
+    for start, end in pairwise(first):
         prompts, answers = traffic.input_tokens[start:end], traffic.output_tokens[start:end]
         texts = prompts - np.concatenate([[0], (prompts + answers)[:-1]])
         assert texts.min() >= 10

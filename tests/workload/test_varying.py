@@ -100,7 +100,7 @@ def test_a_week_has_busy_days_quiet_ones_and_hours_without_anything() -> None:
 
 @pytest.mark.truth
 @pytest.mark.parametrize("random", [False, True])
-def test_bursts_keep_the_mean_rate_and_their_own(random: bool) -> None:  # noqa: FBT001
+def test_bursts_keep_the_mean_rate_and_their_own(random: bool) -> None:
     process = Bursts(requests_per_s=20, factor=10, every_s=50, lasting_s=5, random=random)
     times = times_of(process, 400_000, seed=1)
     # bursts at random times: as many 5 s bursts as fit add a spread of their own
@@ -197,9 +197,7 @@ def test_a_rate_that_ends_at_0_brings_no_more_than_it_does() -> None:
         ({"kind": "diurnal", "requests_per_s": 1, "start_hour": 30}, "needs `days`"),
     ],
 )
-def test_a_wrong_course_is_refused_in_one_sentence(
-    arrivals: dict[str, Any], problem: str
-) -> None:
+def test_a_wrong_course_is_refused_in_one_sentence(arrivals: dict[str, Any], problem: str) -> None:
     with pytest.raises(InputError) as caught:
         validate(Workload, {"arrivals": arrivals, **LENGTHS}, "scenario.yaml")
     assert problem in str(caught.value)

@@ -91,7 +91,10 @@ def test_windows_are_read_from_a_file_beside_the_scenario(tmp_path: Path) -> Non
 def test_a_last_window_without_a_rate_ends_the_traffic() -> None:
     arrivals = {
         "kind": "windows",
-        "windows": [{"for_s": 10, "requests_per_s": 10, "cv": 0}, {"for_s": 5, "requests_per_s": 0}],
+        "windows": [
+            {"for_s": 10, "requests_per_s": 10, "cv": 0},
+            {"for_s": 5, "requests_per_s": 0},
+        ],
     }
     workload = validate(Workload, {"arrivals": arrivals, **LENGTHS}, "here")
     assert len(workload.draw(90, 0)) == 100
