@@ -136,14 +136,13 @@ def _load(outcome: Outcome) -> str:
 
 
 def classes_in_trouble(outcome: Outcome) -> str | None:
-    """Name the classes that starve, and those that miss targets of their own."""
+    """Name the classes that starve; and, where targets go by class, those that miss theirs."""
     parts = []
     for one in outcome.metrics.classes:
         asked, attained = outcome.scenario.slo.of(one.name).attainment, one.slo.attainment
-        own = one.name in (outcome.scenario.slo.classes or {})
         if one.starves:
             parts.append(f"class {one.name} starves")
-        elif own and attained is not None and attained < asked:
+        elif outcome.scenario.slo.classes and attained is not None and attained < asked:
             parts.append(
                 f"class {one.name} has {percent(attained)} inside its targets,"
                 f" {percent(asked)} asked"

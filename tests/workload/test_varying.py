@@ -8,6 +8,7 @@ import pytest
 from sim.errors import InputError
 from sim.records import FloatArray
 from sim.workload import Bursts, Diurnal, Ramp, Rates, Workload, stream
+from sim.workload.varying import Step
 from sim.yaml_files import validate
 
 DAY_S = 86_400
@@ -22,8 +23,12 @@ def times_of(process: Any, count: int, seed: int = 0) -> FloatArray:
     return times
 
 
-def steps(*pairs: tuple[float, float]) -> tuple[dict[str, float], ...]:
-    return tuple({"for_s": for_s, "requests_per_s": rate} for for_s, rate in pairs)
+def steps(*pairs: tuple[float, float]) -> tuple[Step, ...]:
+    return tuple(Step(for_s=for_s, requests_per_s=rate) for for_s, rate in pairs)
+
+
+def keys(*pairs: tuple[float, float]) -> list[dict[str, float]]:
+    return [{"for_s": for_s, "requests_per_s": rate} for for_s, rate in pairs]
 
 
 def near(counts: FloatArray, means: FloatArray, slack: float = 0.0) -> bool:
@@ -87,8 +92,8 @@ def test_a_day_follows_its_cosine_hour_by_hour(start_hour: int) -> None:
 
 @pytest.mark.truth
 def test_a_week_has_busy_days_quiet_ones_and_hours_without_anything() -> None:
-    hours = [0.0] * 8 + [2.0] * 4 + [1.0] * 4 + [0.0] * 8
-    days = [1, 1, 1, 1, 1, 0.5, 0]
+    hours = (*[0.0] * 8, *[2.0] * 4, *[1.0] * 4, *[0.0] * 8)
+    days = (1, 1, 1, 1, 1, 0.5, 0)
     week = Diurnal(requests_per_s=1, hours=hours, days=days)
     times = times_of(week, 700_000)
     assert times[-1] > 7 * DAY_S
@@ -164,7 +169,7 @@ def test_a_rate_that_changes_is_no_steady_state() -> None:
 
 
 def test_a_rate_that_ends_at_0_brings_no_more_than_it_does() -> None:
-    course = {"kind": "rates", "steps": steps((10, 30), (10, 0)), "cv": 0}
+    course = {"kind": "rates", "steps": keys((10, 30), (10, 0)), "cv": 0}
     workload = validate(Workload, {"arrivals": course, **LENGTHS}, "here")
     whole = workload.draw(250, 0)
     assert (len(whole), whole.measured) == (300, 250)  # the tail ends where the arrivals do
@@ -176,9 +181,9 @@ def test_a_rate_that_ends_at_0_brings_no_more_than_it_does() -> None:
     ("arrivals", "problem"),
     [
         ({"kind": "rates", "steps": []}, "at least 1 item"),
-        ({"kind": "rates", "steps": steps((5, 0), (5, 0))}, "has no rate above 0"),
-        ({"kind": "rates", "steps": steps((0, 3))}, "`arrivals.steps.0.for_s` should be gr"),
-        ({"kind": "rates", "steps": steps((5, -3))}, "requests_per_s` should be greater"),
+        ({"kind": "rates", "steps": keys((5, 0), (5, 0))}, "has no rate above 0"),
+        ({"kind": "rates", "steps": keys((0, 3))}, "`arrivals.steps.0.for_s` should be gr"),
+        ({"kind": "rates", "steps": keys((5, -3))}, "requests_per_s` should be greater"),
         (
             {"kind": "ramp", "from_requests_per_s": 0, "to_requests_per_s": 0, "over_s": 5},
             "has no rate above 0",
