@@ -20,6 +20,7 @@ from sim.model import load_model
 from sim.records import IntArray, Traffic
 from sim.routers import AnyRouter
 from tests.laws.prefixes import prefixes
+from tests.laws.sessions import in_sessions
 from tests.laws.small_models import STACKS, WITH_EXPERTS, small_model
 
 KINDS: tuple[type[BaseModel], ...] = get_args(get_args(AnyStrategy)[0])
@@ -219,15 +220,17 @@ def traffic(draw: st.DrawFn) -> Traffic:
     arrival_s = np.cumsum(gaps) * 1.234567891e-3
     measured = len(rows) if users else draw(st.integers(1, len(rows)))
     blocks = draw(st.none() | prefixes(inputs, outputs))
-    return Traffic(
+    think_s = draw(st.sampled_from([0.0, 0.0271828])) if users else 0.0
+    asked = Traffic(
         np.zeros(len(rows)) if users else arrival_s,
         inputs,
         outputs,
         measured=measured,
         users=users,
-        think_s=draw(st.sampled_from([0.0, 0.0271828])) if users else 0.0,
+        think_s=think_s,
         prefix_blocks=blocks,
     )
+    return draw(in_sessions(asked)) if draw(st.integers(0, 3)) == 0 else asked
 
 
 @st.composite
