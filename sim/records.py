@@ -38,6 +38,10 @@ class Traffic:
     think_s: float = 0.0
     steady_state: bool = False
     """True for synthetic open-loop arrivals: the warm-up is cut off (MSER-5)."""
+    priority: IntArray | None = None
+    """By row: lower is more urgent; None: all alike."""
+    request_class: IntArray | None = None
+    """By row: number of the request's class; None: all of one class."""
 
     def __len__(self) -> int:
         return len(self.input_tokens)
