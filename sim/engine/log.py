@@ -26,6 +26,15 @@ class Log:
         """Leaps as they stood at their first pass: rows of `LEAP`; `columns` tells the order."""
         self.pauses: list[tuple[int, float]] = []
         """(row, gap in s) from the last token before a preemption to the next one."""
+        self.since_s = array("d")
+        """Of each stint, where that is kept: when the last token before it was seen."""
+        self.paused = array("q")
+        """Numbers of the leaps in which the decode batch stood still."""
+        self.delays = array("d")
+        """Of each leap, where a front end hands tokens out: its work left at the start [s], work
+        that each pass adds [s], and what the prompts that end add [s]."""
+        self.shown: list[tuple[int, int, float]] = []
+        """(replica, row, time in s) of chunks that come with no pass of a stint."""
         self.entered_s = array("d")
         self.left_s = array("d")
 
@@ -36,6 +45,11 @@ class Log:
     def stint(self, *columns: int) -> None:
         """Append a stint: row, replica, first pass, end pass, passes per chunk, done before."""
         self._stints += _STINT.pack(*columns)
+
+    @property
+    def leap_count(self) -> int:
+        """Leaps written down so far."""
+        return len(self.leaps) // LEAP.size
 
     @property
     def stints(self) -> IntArray:

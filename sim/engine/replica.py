@@ -13,7 +13,7 @@ from sim.engine.feed import Feed
 from sim.engine.kv_pool import KvPool
 from sim.engine.log import LEAP, Log
 from sim.engine.pricing import Leap, Pricer
-from sim.engine.schedulers import ChunkedPrefill
+from sim.engine.schedulers import Scheduler
 from sim.engine.sequence import Sequence
 from sim.engine.state import ReplicaState
 
@@ -30,7 +30,7 @@ class Replica(ReplicaState):
         *,
         pricer: Pricer,
         pool: KvPool,
-        scheduler: ChunkedPrefill,
+        scheduler: Scheduler,
         log: Log,
         feed: Feed,
         accept: Callable[[int, int, float], Sequence | None],
@@ -48,6 +48,8 @@ class Replica(ReplicaState):
         self._leap = Leap(len(pricer.cost.reaches))
         self._open = False
         """An arrival may cut the leap in flight."""
+        self._beside = self.batch
+        """The decoding sequences that prompts share their passes with."""
         self._await_feed()
 
     # -- arrivals -----------------------------------------------------------------------------
@@ -115,17 +117,19 @@ class Replica(ReplicaState):
         if not self.leaping:
             batch.recount(self.passes)
         if self.prefilling:
-            self.pricer.mixed(batch, self.prefilling, leap)
+            self.pricer.mixed(self._beside, self.prefilling, leap)
         else:
             self.pricer.decode(batch, leap)
             if self.leaping and not preempted:
                 ahead = batch.next_breakpoint() - self.passes
                 ahead = min(ahead, leap.limit)
                 ahead = self.pool.passes_that_fit(batch, self.passes, ahead)
+        if self.horizon or self.extra_s:
+            ahead = self._as_asked(ahead)
         duration_s, self._open = leap.first_s, False
         if ahead > 1:
             duration_s = leap.after(ahead)
-            if not self.waiting:
+            if not self.waiting or self.scheduler.watchful:
                 self._open = True
                 coming_s = self.feed.next_s - now
                 if coming_s < duration_s:
@@ -133,6 +137,12 @@ class Replica(ReplicaState):
                     duration_s = leap.after(ahead)
         self._ahead, self._start_s = ahead, now
         self._schedule(duration_s, self._boundary)
+
+    def _as_asked(self, ahead: int) -> int:
+        """Count the swaps into the coming pass; return how many passes the scheduler allows."""
+        self._leap.first_s += self.extra_s
+        most, self.horizon, self.extra_s = self.horizon or ahead, 0, 0.0
+        return min(ahead, most)
 
     def _advance_prompts(self, now: float) -> None:
         """Count the chunks of the pass that has ended; those that are through go on to decode."""

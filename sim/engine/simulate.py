@@ -3,7 +3,8 @@
 import gc
 from array import array
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 import simpy
@@ -11,12 +12,14 @@ import simpy
 from sim.cost import ForwardPass, KvShape
 from sim.decoding import Plan, Strategy
 from sim.engine.feed import Feed
-from sim.engine.kv_pool import KvPool
+from sim.engine.habits import Habits
+from sim.engine.habitual import HabitualReplica
+from sim.engine.kv_pool import KvPool, ReservingPool
 from sim.engine.log import Log
 from sim.engine.pricing import Pricer
 from sim.engine.replica import Replica
 from sim.engine.router import RoundRobin
-from sim.engine.schedulers import ChunkedPrefill
+from sim.engine.schedulers import ChunkedPrefillSettings, SchedulerSettings
 from sim.engine.sequence import Sequence
 from sim.engine.source import ClosedLoop
 from sim.engine.visible import gaps_and_first_chunks
@@ -34,6 +37,11 @@ class Limits:
     max_batched_tokens: int
     kv: KvShape
     max_context_tokens: int
+    scheduler: SchedulerSettings = ChunkedPrefillSettings()
+    habits: Habits | None = None
+    """None: no habit at all."""
+    swap_s_per_block: float = 0.0
+    """Time to move a KV block between GPU and host, where the scheduler swaps."""
 
 
 def simulate(
@@ -76,32 +84,48 @@ class _World:
         self._input = np.ascontiguousarray(traffic.input_tokens, dtype=np.int64).data
         self._output = np.ascontiguousarray(traffic.output_tokens, dtype=np.int64).data
         self._passes = np.ascontiguousarray(passes, dtype=np.int64).data
-        pricer = Pricer(cost, strategy.draft_work)
+        self._labelled = traffic.priority is not None or traffic.request_class is not None
         self.router = RoundRobin(limits.replicas)
+        self._ingress_s = limits.habits.ingress_s if limits.habits else 0.0
+        pricer = Pricer(cost, strategy.draft_work)
         self.replicas = [
-            Replica(
-                self.env,
-                index,
-                pricer=pricer,
-                pool=KvPool(limits.kv),
-                scheduler=ChunkedPrefill(limits.max_sequences, limits.max_batched_tokens),
-                log=self.log,
-                feed=self._feed(index),
-                accept=self._accept,
-                on_finish=self._finished,
-                leap=leap,
-            )
-            for index in range(limits.replicas)
+            self._replica(index, pricer, leap=leap) for index in range(limits.replicas)
         ]
         self.loop: ClosedLoop | None = None
         self._plans: dict[tuple[int, int, int], tuple[Plan, int, bool]] = {}
+
+    def _replica(self, index: int, pricer: Pricer, *, leap: bool) -> Replica:
+        limits, habits = self.limits, self.limits.habits
+        settings, whole = limits.scheduler, habits is not None and habits.whole_answer
+        rules = settings.rules(habits, limits.max_batched_tokens, limits.swap_s_per_block)
+        scheduler = settings.scheduler(limits.max_sequences, limits.max_batched_tokens, rules)
+        scheduler.watchful = settings.watchful(habits)
+        parts: dict[str, Any] = {
+            "pricer": pricer,
+            "pool": ReservingPool(limits.kv) if whole else KvPool(limits.kv),
+            "scheduler": scheduler,
+            "log": self.log,
+            "feed": self._feed(index),
+            "accept": self._accept,
+            "on_finish": self._finished,
+            "leap": leap,
+        }
+        swaps = rules is not None and rules.swap_s_per_block is not None
+        if scheduler.separate or swaps or (habits is not None and habits.shows_late):
+            kind = partial(HabitualReplica, habits=habits or Habits())
+        else:
+            kind = Replica
+        replica: Replica = kind(self.env, index, **parts)
+        replica.waiting = settings.queue(habits)
+        return replica
 
     def _feed(self, replica: int) -> Feed:
         """Return the arrivals that a replica can see coming: those of an open loop."""
         if self.traffic.users is not None:
             return Feed((), ())
         rows = self.router.rows_of(replica, len(self.traffic))
-        return Feed(array("d", self.traffic.arrival_s[rows.start :: rows.step]), rows)
+        seen_s = self.traffic.arrival_s[rows.start :: rows.step] + self._ingress_s
+        return Feed(array("d", seen_s), rows)
 
     def run(self) -> None:
         """Run until every measured request has finished or was rejected."""
@@ -124,11 +148,20 @@ class _World:
                 gc.enable()
 
     def _submit(self, row: int, user: int, at_s: float) -> None:
-        self.replicas[self.router.choose()].submit(row, user, at_s)
+        if not self._ingress_s:
+            self.replicas[self.router.choose()].submit(row, user, at_s)
+            return
+        seen = simpy.Timeout(self.env, self._ingress_s)
+        if seen.callbacks is not None:
+            seen.callbacks.append(
+                lambda _: self.replicas[self.router.choose()].submit(row, user, at_s)
+            )
 
     def _accept(self, row: int, user: int, at_s: float) -> Sequence | None:
         """Plan the request and let it in, or reject it: None."""
         log = self.log
+        if self._ingress_s and user < 0:  # a feed tells when the engine sees it
+            at_s = float(self.traffic.arrival_s[row])
         log.arrival_s[row] = at_s
         size = self._input[row], self._output[row], self._passes[row]
         planned = self._plans.get(size)
@@ -141,12 +174,24 @@ class _World:
             return None
         log.chunks[row] = chunks
         log.entered_s.append(at_s)
-        return Sequence(row, user, at_s, plan)
+        sequence = Sequence(row, user, at_s, plan)
+        if self._labelled:
+            self._label(sequence)
+        return sequence
+
+    def _label(self, sequence: Sequence) -> None:
+        priority, request_class = self.traffic.priority, self.traffic.request_class
+        if priority is not None:
+            sequence.priority = int(priority[sequence.row])
+        if request_class is not None:
+            sequence.request_class = int(request_class[sequence.row])
 
     def _plan(self, size: tuple[int, int, int]) -> tuple[Plan, int, bool]:
         """Return a request's plan, its chunks, and whether it can ever run; like ones share."""
         plan = self.strategy.plan(*size)
-        planned = plan, plan.chunks, self._can_ever_run(size[0] + size[1], plan)
+        habits = self.limits.habits
+        chunks = plan.chunks if habits is None else habits.chunks(plan)
+        planned = plan, chunks, self._can_ever_run(size[0] + size[1], plan)
         if len(self._plans) < _MOST_PLANS:
             self._plans[size] = planned
         return planned
