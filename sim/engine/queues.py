@@ -94,7 +94,9 @@ class FairQueue:
         return line
 
     def _next(self) -> int:
-        return min((self._served[number], number) for number, line in self._lines.items() if line)[1]
+        return min((self._served[number], number) for number, line in self._lines.items() if line)[
+            1
+        ]
 
     def popleft(self) -> Sequence:
         """Remove and return the head; its class has had its tokens."""

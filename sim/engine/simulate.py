@@ -2,46 +2,25 @@
 
 import gc
 from array import array
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import simpy
 
-from sim.cost import ForwardPass, KvShape
+from sim.cost import ForwardPass
 from sim.decoding import Plan, Strategy
+from sim.engine.building import build_replica
 from sim.engine.feed import Feed
-from sim.engine.habits import Habits
-from sim.engine.habitual import HabitualReplica
-from sim.engine.kv_pool import KvPool, ReservingPool
+from sim.engine.limits import Limits
 from sim.engine.log import Log
 from sim.engine.pricing import Pricer
-from sim.engine.replica import Replica
 from sim.engine.router import RoundRobin
-from sim.engine.schedulers import ChunkedPrefillSettings, SchedulerSettings
 from sim.engine.sequence import Sequence
 from sim.engine.source import ClosedLoop
 from sim.engine.visible import gaps_and_first_chunks
 from sim.records import IntArray, RequestRecords, Simulation, Status, StepSeries, Traffic
 
 _MOST_PLANS = 1 << 12
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Sizes of each replica."""
-
-    replicas: int
-    max_sequences: int
-    max_batched_tokens: int
-    kv: KvShape
-    max_context_tokens: int
-    scheduler: SchedulerSettings = ChunkedPrefillSettings()
-    habits: Habits | None = None
-    """None: no habit at all."""
-    swap_s_per_block: float = 0.0
-    """Time to move a KV block between GPU and host, where the scheduler swaps."""
 
 
 def simulate(
@@ -89,35 +68,21 @@ class _World:
         self._ingress_s = limits.habits.ingress_s if limits.habits else 0.0
         pricer = Pricer(cost, strategy.draft_work)
         self.replicas = [
-            self._replica(index, pricer, leap=leap) for index in range(limits.replicas)
+            build_replica(
+                self.env,
+                index,
+                limits,
+                pricer=pricer,
+                log=self.log,
+                feed=self._feed(index),
+                accept=self._accept,
+                on_finish=self._finished,
+                leap=leap,
+            )
+            for index in range(limits.replicas)
         ]
         self.loop: ClosedLoop | None = None
         self._plans: dict[tuple[int, int, int], tuple[Plan, int, bool]] = {}
-
-    def _replica(self, index: int, pricer: Pricer, *, leap: bool) -> Replica:
-        limits, habits = self.limits, self.limits.habits
-        settings, whole = limits.scheduler, habits is not None and habits.whole_answer
-        rules = settings.rules(habits, limits.max_batched_tokens, limits.swap_s_per_block)
-        scheduler = settings.scheduler(limits.max_sequences, limits.max_batched_tokens, rules)
-        scheduler.watchful = settings.watchful(habits)
-        parts: dict[str, Any] = {
-            "pricer": pricer,
-            "pool": ReservingPool(limits.kv) if whole else KvPool(limits.kv),
-            "scheduler": scheduler,
-            "log": self.log,
-            "feed": self._feed(index),
-            "accept": self._accept,
-            "on_finish": self._finished,
-            "leap": leap,
-        }
-        swaps = rules is not None and rules.swap_s_per_block is not None
-        if scheduler.separate or swaps or (habits is not None and habits.shows_late):
-            kind = partial(HabitualReplica, habits=habits or Habits())
-        else:
-            kind = Replica
-        replica: Replica = kind(self.env, index, **parts)
-        replica.waiting = settings.queue(habits)
-        return replica
 
     def _feed(self, replica: int) -> Feed:
         """Return the arrivals that a replica can see coming: those of an open loop."""

@@ -137,6 +137,12 @@ class SchedulerSettings(BaseModel):
             raise ValueError(msg)
         return self
 
+    def scheduler(
+        self, max_sequences: int, max_batched_tokens: int, rules: Rules | None
+    ) -> Scheduler:
+        """Return the scheduler of one replica."""
+        raise NotImplementedError
+
     def queue(self, habits: Habits | None) -> Queue:
         """Return the waiting line of one replica."""
         ageing_s = self.ageing_s
