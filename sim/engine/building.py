@@ -24,8 +24,9 @@ def build_replica(
     pricer: Pricer,
     log: Log,
     feed: Feed,
+    own: int,
     accept: Callable[[int, int, float], Sequence | None],
-    on_finish: Callable[[Sequence], None],
+    on_finish: Callable[[int, int, float], bool],
     leap: bool,
 ) -> Replica:
     """Return a replica with a scheduler, a KV pool and a waiting line of its own."""
@@ -46,6 +47,7 @@ def build_replica(
         scheduler=scheduler,
         log=log,
         feed=feed,
+        own=own,
         accept=accept,
         on_finish=on_finish,
         leap=leap,

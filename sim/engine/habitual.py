@@ -1,6 +1,6 @@
 """A replica with habits: passes of prompts only, swapped KV, tokens that users see late."""
 
-from collections.abc import Callable
+from collections.abc import Collection
 from math import nan
 from typing import Any
 
@@ -9,6 +9,7 @@ import simpy
 from sim.decoding import Phase
 from sim.engine.batch import DecodeBatch
 from sim.engine.habits import Habits
+from sim.engine.log import LEAP
 from sim.engine.replica import Replica
 from sim.engine.sequence import Sequence
 
@@ -32,48 +33,37 @@ class HabitualReplica(Replica):
         self._decoded_s = nan
         """When the tokens of the last decode pass were seen."""
         super().__init__(*args, **settings)
-        self._nobody = DecodeBatch(self.pricer.cost.reaches)
         if self.scheduler.separate:
-            self._beside = self._nobody
+            self._beside = Nobody(self.batch, self.pricer.cost.reaches)
 
     # -- passes -------------------------------------------------------------------------------
 
-    def _boundary(self, event: simpy.Event) -> None:
+    def _begin(self, now: float) -> float:
+        duration_s = super()._begin(now)
+        if self.prefilling and self.scheduler.separate:
+            self.log.habits.paused.append(self.in_flight // LEAP.size)
+        return duration_s
+
+    def _pass_by(self, now: float) -> None:
         if self.habits.front_end_s_per_chunk:
-            self._hand_out()
-        now = self.env.now
+            self._hand_out(now)
         if not (self.prefilling and self.scheduler.separate):
             self._decoded_s = now + self.delay_s
-            super()._boundary(event)
+            super()._pass_by(now)
             return
-        self._log_leap()
         self.paused += 1
         self._advance_prompts(now)
         feed = self.feed
         while feed.next_s < now:
             self._take_next(feed)
-        self._begin(now)
-
-    def _log_leap(self) -> None:
-        """Write a leap down: that of a pass without decode holds the prompts alone."""
-        if not (self.prefilling and self.scheduler.separate):
-            super()._log_leap()
-            return
-        log, batch, held = self.log, self.batch, self.batch.held
-        log.paused.append(log.leap_count)
-        nobody = self._nobody
-        nobody.held = held  # who stands still keeps the KV
-        self.batch = nobody
-        super()._log_leap()
-        self.batch, nobody.held = batch, 0.0
 
     # -- what users see -----------------------------------------------------------------------
 
-    def _hand_out(self) -> None:
+    def _hand_out(self, now: float) -> None:
         """Let the front end work off the passes that have gone by, and take in their tokens."""
-        leap, passes, habits = self._leap, self._ahead, self.habits
+        leap, passes, habits = self._leap, self._leap.passes, self.habits
         chunk_s, standing = habits.front_end_s_per_chunk, self.scheduler.separate
-        before_s = max(0.0, self.delay_s - (self._start_s - self._boundary_s))
+        before_s = max(0.0, self.delay_s - (leap.start_s - self._boundary_s))
         work_s = prompts_s = 0.0
         if not (self.prefilling and standing):
             for sequence in self.batch.members.values():
@@ -84,8 +74,9 @@ class HabitualReplica(Replica):
         total_s, later_s = leap.after(passes), (passes - 1) * work_s
         left_s = max(0.0, later_s - (total_s - leap.first_s), before_s + later_s - total_s)
         self.delay_s = left_s + work_s + prompts_s
-        self._boundary_s = self.env.now
-        self.log.delays.extend((before_s, work_s, prompts_s))
+        self._boundary_s = now
+        number = self.in_flight // LEAP.size
+        self.log.habits.delays.extend((number, before_s, work_s, prompts_s))
 
     def _chunks_per_pass(self, phase: Phase | None) -> float:
         if phase is None or not phase.visible_tokens:
@@ -102,9 +93,9 @@ class HabitualReplica(Replica):
             return 1.0
         return self._chunks_per_pass(phase)
 
-    def _prefilled(self, sequence: Sequence, _now: float) -> None:
+    def _prefilled(self, sequence: Sequence, now: float) -> None:
         """Start, or go on with, decoding; a prefill that yields a token shows it, or holds it."""
-        phase, plan, seen_s = sequence.phase, sequence.plan, self.env.now + self.delay_s
+        phase, plan, seen_s = sequence.phase, sequence.plan, now + self.delay_s
         if plan.prefill_yields:
             again = sequence.preempted_s >= 0 and phase is not None
             if again and phase is not None:  # the recomputation did the work of one pass
@@ -113,9 +104,9 @@ class HabitualReplica(Replica):
             self._show_prefill(sequence, seen_s, again=again)
             sequence.since_s = seen_s
         if phase is None:
-            self._finish(sequence, seen_s)
+            self._finish(sequence, now)
         elif sequence.done >= phase.passes:
-            self._next_phase(sequence, seen_s)
+            self._next_phase(sequence, now)
         else:
             self.batch.join(sequence, phase, self.passes)
 
@@ -127,11 +118,11 @@ class HabitualReplica(Replica):
             if not ahead:
                 log.first_token_s[row] = seen_s
                 if every > 1:
-                    log.shown.append((self.index, row, seen_s))
+                    log.habits.shown.append((self.index, row, seen_s))
         elif every == 1:
             log.pauses.append((row, seen_s - sequence.preempted_s))
         elif (sequence.done + ahead) % every == 0:
-            log.shown.append((self.index, row, seen_s))
+            log.habits.shown.append((self.index, row, seen_s))
 
     def preempt(self, sequence: Sequence, swap_s_per_block: float | None = None) -> None:
         """Send a running request back; its last token may have been seen before this boundary."""
@@ -149,26 +140,46 @@ class HabitualReplica(Replica):
             every = self.habits.chunk_passes(phase)
             ahead = self.habits.passes_ahead(sequence.plan) if not sequence.phase_index else 0
             log.stint(sequence.row, self.index, first, self.passes, every, sequence.done + ahead)
-            log.since_s.append(sequence.since_s)
+            log.habits.since_s.append(sequence.since_s)
 
-    def _next_phase(self, sequence: Sequence, _now: float) -> None:
+    def _next_phase(self, sequence: Sequence, now: float) -> None:
         """Go on with the next phase; what a chunk still lacks at the end is handed out anyway."""
-        phase, seen_s = sequence.phase, self.env.now + self.delay_s
+        phase, seen_s = sequence.phase, now + self.delay_s
         sequence.since_s = seen_s
         if phase is not None and phase.visible_tokens:
             ahead = self.habits.passes_ahead(sequence.plan) if not sequence.phase_index else 0
             if (phase.passes + ahead) % self.habits.chunk_passes(phase):
-                self.log.shown.append((self.index, sequence.row, seen_s))
-        super()._next_phase(sequence, seen_s)
+                self.log.habits.shown.append((self.index, sequence.row, seen_s))
+        super()._next_phase(sequence, now)
 
-    def _finish(self, sequence: Sequence, seen_s: float) -> None:
+    def _finish(self, sequence: Sequence, now: float) -> None:
         """Free the place now; the user has the answer when the front end is through with it."""
+        row, user, seen_s = sequence.row, sequence.user, now + self.delay_s
         del self.running[sequence.serial]
-        self.log.finished(sequence.row, self.index, seen_s)
-        if seen_s <= self.env.now:
-            self.on_finish(sequence)
+        self.log.finished(row, self.index, seen_s)
+        if seen_s == now or user < 0:  # in an open loop nobody acts on an answer
+            if self.on_finish(row, user, seen_s) and self.own_left:
+                self.own_left -= 1
             return
         seen = simpy.Timeout(self.env, seen_s - self.env.now)
-        answered: Callable[[simpy.Event], None] = lambda _: self.on_finish(sequence)  # noqa: E731
         if seen.callbacks is not None:
-            seen.callbacks.append(answered)
+            seen.callbacks.append(lambda _: self.on_finish(row, user, seen_s))
+
+
+class Nobody(DecodeBatch):
+    """The batch that prompts share a pass with where all who decode stand still."""
+
+    __slots__ = ("_still",)
+
+    def __init__(self, still: DecodeBatch, reaches: Collection[int]) -> None:
+        self._still = still
+        super().__init__(reaches)
+
+    @property
+    def held(self) -> float:  # type: ignore[override]
+        """KV tokens that those hold who stand still."""
+        return self._still.held
+
+    @held.setter
+    def held(self, _: float) -> None:
+        """Nothing is held here."""

@@ -6,6 +6,7 @@ from math import inf
 from sim.cost import KvShape
 from sim.decoding import Plan
 from sim.engine.batch import DecodeBatch
+from sim.engine.block_count import BlockCount
 from sim.engine.sequence import Sequence
 
 
@@ -23,9 +24,11 @@ class KvPool:
 
     def free(self, batch: DecodeBatch, prefilling: Iterable[Sequence], passes: int) -> float:
         """Return the blocks free in the pass after `passes` passes; negative if short."""
-        blocks_for = self.shape.blocks_for
-        used = sum(blocks_for(member.slots_at(passes)) for member in batch.members.values())
-        used += sum(blocks_for(sequence.computed + sequence.chunk) for sequence in prefilling)
+        if batch.blocks is None:  # from now on kept up to date
+            batch.blocks = BlockCount(self.shape, batch.members.values())
+        used = batch.blocks.used(passes)
+        for sequence in prefilling:
+            used += self.shape.blocks_for(sequence.computed + sequence.chunk)
         return self.shape.blocks - used
 
     def blocks_of(self, sequence: Sequence, tokens: float) -> float:  # noqa: ARG002

@@ -24,10 +24,16 @@ class Track:
     def of(cls, leaps: Leaps, replica: int, log: Log) -> "Track":
         """Return the leaps of one replica, without those in which the batch stood still."""
         mine = leaps.replica == replica
-        if log.paused:
-            mine[np.frombuffer(log.paused, dtype=np.int64)] = False
-        passes = leaps.passes[mine]
-        delays = np.frombuffer(log.delays).reshape(-1, 3)[mine] if log.delays else None
+        habits = log.habits
+        if habits.paused:
+            paused = habits.numbers[np.frombuffer(habits.paused, dtype=np.int64)]
+            mine[paused[paused >= 0]] = False
+        passes, delays = leaps.passes[mine], None
+        if habits.delays:
+            table = np.frombuffer(habits.delays).reshape(-1, 4)
+            whole = np.zeros((len(mine), 3))
+            whole[habits.numbers[table[:, 0].astype(np.int64)]] = table[:, 1:]  # all have ended
+            delays = whole[mine]
         return cls(
             first_pass=np.cumsum(passes) - passes,
             start_s=leaps.start_s[mine],

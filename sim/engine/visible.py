@@ -31,7 +31,7 @@ def gaps_and_first_chunks(
     """Return first visible times, longest gaps, and the pooled gaps of finished measured rows."""
     rows = len(first_token_s)
     first_visible_s, max_gap_s = first_token_s.copy(), np.full(rows, np.nan)
-    stints, since_s = log.stints, np.frombuffer(log.since_s)
+    stints, since_s = log.stints, np.frombuffer(log.habits.since_s)
     counted = (np.arange(rows) < measured) & (status == Status.FINISHED)
     values: list[FloatArray] = []
     weights: list[FloatArray] = []
@@ -51,7 +51,7 @@ def gaps_and_first_chunks(
         _by_chunk(
             track,
             by_chunk,
-            [(row, at_s) for where, row, at_s in log.shown if where == replica],
+            [(row, at_s) for where, row, at_s in log.habits.shown if where == replica],
             first_visible_s=first_visible_s,
             max_gap_s=max_gap_s,
             counted=counted,

@@ -18,7 +18,7 @@ _BY_STRENGTH: Final = ("documented", "measured", "calibrated", "assumed")
 class EngineProfile(BaseModel):
     """Host layer and habits of a serving engine, in SI units; `EngineOptions` explains them."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     name: str
     """Whose figures these are."""
@@ -103,7 +103,7 @@ class EngineFile(BaseModel):
     hold for it. What is left out is as in the generic engine: no time, no habit.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     name: str
     origin: Origin
