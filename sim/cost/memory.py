@@ -36,6 +36,8 @@ class MemoryPlan:
     """Recurrent state of one sequence on one GPU."""
     kv: KvShape
     """The pool of the replica."""
+    block_bytes: float
+    """One KV block on one GPU."""
 
     @property
     def blocks(self) -> int:
@@ -189,6 +191,7 @@ def _plan(
         kv_bytes_per_token=full + sum(windows.values()),
         state_bytes_per_sequence=state,
         kv=shape,
+        block_bytes=unit,
     )
     return plan, left
 
