@@ -149,3 +149,5 @@ class Simulation:
     """Most KV blocks ever in use on one replica, as a share of its pool."""
     events: int
     """Engine events handled: leaps and arrivals."""
+    rejections: tuple[tuple[str, int], ...] = ()
+    """(reason, measured requests) of those that could never fit."""

@@ -62,7 +62,7 @@ class ForwardPass:
         self._by_size: dict[_Size, float] = {}
         self._gpu_side = copy(self)
         """The same without the host where `_host` adds it."""
-        self._gpu_side._host = None
+        self._gpu_side._host = None  # noqa: SLF001  # its own
 
     @property
     def fits_used(self) -> tuple[str, ...]:

@@ -84,7 +84,7 @@ class HabitualReplica(Replica):
         return 1.0 / self.habits.chunk_passes(phase)
 
     def _chunks_of_prefill(self, sequence: Sequence) -> float:
-        """Return the chunks that the end of a prefill hands out; held back, it is a part of one."""
+        """Return the chunks that the end of a prefill makes; held back, it is a part of one."""
         plan, phase = sequence.plan, sequence.phase
         if not plan.prefill_yields:
             return 0.0
@@ -163,7 +163,10 @@ class HabitualReplica(Replica):
             return
         seen = simpy.Timeout(self.env, seen_s - self.env.now)
         if seen.callbacks is not None:
-            seen.callbacks.append(lambda _: self.on_finish(row, user, seen_s))
+            seen.callbacks.append(lambda _: self._answered(row, user, seen_s))
+
+    def _answered(self, row: int, user: int, seen_s: float) -> None:
+        self.on_finish(row, user, seen_s)
 
 
 class Nobody(DecodeBatch):
@@ -176,7 +179,7 @@ class Nobody(DecodeBatch):
         super().__init__(reaches)
 
     @property
-    def held(self) -> float:  # type: ignore[override]
+    def held(self) -> float:
         """KV tokens that those hold who stand still."""
         return self._still.held
 

@@ -57,7 +57,7 @@ class Sequence:
         self.preempted_s = -1.0
         self.priority = self.request_class = 0
         self.since_s = nan
-        """When its last token was seen before the current stint of decoding, where that is kept."""
+        """When the token before its stint of decoding was seen, where that is kept."""
         self.swapped = False
         """Its KV waits in the memory of the host."""
 

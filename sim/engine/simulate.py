@@ -2,6 +2,7 @@
 
 import gc
 from array import array
+from collections import Counter
 from typing import Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ from sim.cost import ForwardPass
 from sim.decoding import Plan, Strategy
 from sim.engine.building import build_replica
 from sim.engine.feed import Feed
-from sim.engine.limits import Limits
+from sim.engine.limits import Limits, never_runs
 from sim.engine.log import Log
 from sim.engine.pricing import Pricer
 from sim.engine.router import RoundRobin
@@ -84,7 +85,8 @@ class _World:
             for index in range(limits.replicas)
         ]
         self.loop: ClosedLoop | None = None
-        self._plans: dict[tuple[int, int, int], tuple[Plan, int, bool]] = {}
+        self._plans: dict[tuple[int, int, int], tuple[Plan, int, str | None]] = {}
+        self._rejections: Counter[str] = Counter()
 
     def _feed(self, replica: int) -> Feed:
         """Return the arrivals that a replica can see coming: those of an open loop."""
@@ -134,9 +136,10 @@ class _World:
         planned = self._plans.get(size)
         if planned is None:
             planned = self._plan(size)
-        plan, chunks, fits = planned
-        if not fits:
+        plan, chunks, reason = planned
+        if reason is not None:
             log.status[row] = int(Status.REJECTED)
+            self._rejections[reason] += row < self.traffic.measured
             self._home(row, user, at_s)
             return None
         log.chunks[row] = chunks
@@ -152,23 +155,15 @@ class _World:
         if request_class is not None:
             sequence.request_class = int(request_class[sequence.row])
 
-    def _plan(self, size: tuple[int, int, int]) -> tuple[Plan, int, bool]:
-        """Return a request's plan, its chunks, and whether it can ever run; like ones share."""
+    def _plan(self, size: tuple[int, int, int]) -> tuple[Plan, int, str | None]:
+        """Return a request's plan, its chunks, and why it can never run; like ones share."""
         plan = self.strategy.plan(*size)
         habits = self.limits.habits
         chunks = plan.chunks if habits is None else habits.chunks(plan)
-        planned = plan, chunks, self._can_ever_run(size[0] + size[1], plan)
+        planned = plan, chunks, never_runs(self.limits, size[0] + size[1], plan)
         if len(self._plans) < _MOST_PLANS:
             self._plans[size] = planned
         return planned
-
-    def _can_ever_run(self, context_tokens: int, plan: Plan) -> bool:
-        limits = self.limits
-        return (
-            context_tokens <= limits.max_context_tokens
-            and plan.peak_positions <= limits.max_batched_tokens
-            and limits.kv.blocks_for(plan.peak_kv_tokens) <= limits.kv.blocks
-        )
 
     def _home(self, row: int, user: int, now_s: float) -> bool:
         """Count a request that has left at `now_s`; tell whether it was a measured one.
@@ -231,6 +226,7 @@ class _World:
             kv_pool_tokens=kv.tokens_of_one_sequence,
             kv_peak_share=float(used.max(initial=0.0)),
             events=len(leaps.passes) + int(entered.sum()),
+            rejections=tuple(sorted(self._rejections.items())),
         )
 
 

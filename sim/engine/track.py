@@ -68,7 +68,8 @@ class Track:
         before_s, work_s, prompts_s = self.delays[leap].T
         later_s = (number - 1) * work_s
         left_s = np.maximum(later_s - (took_s - self.first_s[leap]), before_s + later_s - took_s)
-        return np.maximum(0.0, left_s) + work_s + prompts_s
+        delay_s: FloatArray = np.maximum(0.0, left_s) + work_s + prompts_s
+        return delay_s
 
 
 def range_max(values: FloatArray, low: IntArray, high: IntArray) -> FloatArray:

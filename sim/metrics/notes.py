@@ -33,8 +33,9 @@ def notes(
     slow: Memory | None,
 ) -> tuple[str, ...]:
     """Return the sentences; `answered` are the counted requests that finished."""
+    rejected = _rejected(simulation)
     if load.overloaded:
-        return (*_overloaded(load),)
+        return (*_overloaded(load), *rejected)
     slowest = None
     if counts.finished >= needed(0.99):
         slowest = _opening(simulation, answered) or _few_bursts(answered)
@@ -43,7 +44,13 @@ def notes(
         *(() if slow is None else (_slow(slow),)),
         *([] if slowest is None else [slowest]),
         *_too_few(counts),
+        *rejected,
     )
+
+
+def _rejected(simulation: Simulation) -> tuple[str, ...]:
+    """Say why requests were refused."""
+    return tuple(f"{count:,} rejected: {reason}" for reason, count in simulation.rejections)
 
 
 def _overloaded(load: Load) -> Iterator[str]:

@@ -62,7 +62,7 @@ def resolve(scenario: Scenario) -> Serving:
 
 
 def _swap_s(scenario: Scenario, gpu: GpuProfile, memory: MemoryPlan) -> float:
-    """Return the time to move a KV block to the host or back: all GPUs move their parts at once."""
+    """Return the time to move a KV block to the host or back: the GPUs move it side by side."""
     if scenario.scheduler is None or scenario.scheduler.preemption != "swap":
         return 0.0
     link = gpu.host_link_one_way_bytes_per_s

@@ -11,7 +11,7 @@ Rules on top of those in `oracle`:
 """
 
 from dataclasses import dataclass, field
-from math import floor, inf, nan
+from math import floor, inf, isnan
 from typing import Any
 
 from sim.cost import ForwardPass
@@ -233,7 +233,7 @@ class HabitServer:
                     return
             self.take(job)
             self.batch.append(job)
-            if job.admitted_s != job.admitted_s:  # noqa: PLR0124  # not admitted yet
+            if isnan(job.admitted_s):
                 job.admitted_s = now
             if job.swapped:
                 self.extra_s += self.limits.swap_s_per_block * blocks(job.kv(), self.limits.kv)
@@ -330,51 +330,64 @@ def most_kv(job: Job) -> float:
     return most
 
 
+@dataclass
+class Asking:
+    """Who asks next, and when the engine sees it: a list of (seen, user or row, asked)."""
+
+    traffic: Traffic
+    ingress_s: float
+    ready: list[tuple[float, int, float]] = field(default_factory=list)
+    rows: int = 0
+
+    def __post_init__(self) -> None:
+        times = self.traffic.arrival_s.tolist()[: self.traffic.users]
+        self.ready = [(at_s + self.ingress_s, who, at_s) for who, at_s in enumerate(times)]
+
+    def next_s(self) -> float:
+        return min(self.ready)[0] if self.ready and self.rows < len(self.traffic) else inf
+
+    def take(self, strategy: Strategy, passes: IntArray) -> Guest:
+        traffic, row = self.traffic, self.rows
+        self.rows += 1
+        _, user, asked_s = first = min(self.ready)
+        self.ready.remove(first)
+        sizes = int(traffic.input_tokens[row]), int(traffic.output_tokens[row])
+        plan = strategy.plan(*sizes, int(passes[row]))
+        job = Guest(row, plan, asked_s, user, to_compute=plan.prefill_tokens)
+        if traffic.priority is not None:
+            job.priority = int(traffic.priority[row])
+        if traffic.request_class is not None:
+            job.request_class = int(traffic.request_class[row])
+        return job
+
+    def answered(self, job: Guest, at_s: float) -> None:
+        if self.traffic.users is not None:
+            asks_s = at_s + self.traffic.think_s
+            self.ready.append((asks_s + self.ingress_s, job.user, asks_s))
+
+
 def serve_with_habits(
     traffic: Traffic, passes: IntArray, strategy: Strategy, cost: ForwardPass, limits: Limits
 ) -> list[Guest]:
     """Return every request of the traffic, served to the end, in order of rows."""
     servers = [HabitServer(strategy, cost, limits) for _ in range(limits.replicas)]
-    ingress_s = servers[0].habits.ingress_s
-    rows, jobs = len(traffic), list[Guest]()
-    closed = traffic.users is not None
-    first = zip(traffic.arrival_s.tolist()[: traffic.users], range(rows), strict=False)
-    ready = [(at_s + ingress_s, who, at_s) for at_s, who in first]
-
-    def answered(job: Guest, at_s: float) -> None:
-        if closed:
-            asks_s = at_s + traffic.think_s
-            ready.append((asks_s + ingress_s, job.user, asks_s))
-
-    while True:
-        coming_s = min(ready)[0] if ready and len(jobs) < rows else inf
-        now = min(coming_s, *(server.ends_s for server in servers))
-        if now == inf:
-            return jobs
+    source, jobs = Asking(traffic, servers[0].habits.ingress_s), list[Guest]()
+    while (now := min(source.next_s(), *(server.ends_s for server in servers))) < inf:
         for server in servers:
             if server.ends_s == now:
                 for job in server.end():
-                    answered(job, job.last_token_s)
+                    source.answered(job, job.last_token_s)
                 server.begin(now)
-        while ready and min(ready)[0] <= now and len(jobs) < rows:
-            row, (_, user, asked_s) = len(jobs), min(ready)
-            ready.remove(min(ready))
-            sizes = int(traffic.input_tokens[row]), int(traffic.output_tokens[row])
-            plan = strategy.plan(*sizes, int(passes[row]))
-            job = Guest(row, plan, asked_s, user, to_compute=plan.prefill_tokens)
-            job.admitted_s = nan
-            if traffic.priority is not None:
-                job.priority = int(traffic.priority[row])
-            if traffic.request_class is not None:
-                job.request_class = int(traffic.request_class[row])
+        while source.next_s() <= now:
+            job = source.take(strategy, passes)
             jobs.append(job)
-            job.rejected = not fits(job, sum(sizes), limits)
+            tokens = int(traffic.input_tokens[job.row] + traffic.output_tokens[job.row])
+            job.rejected = not fits(job, tokens, limits)
             if job.rejected:
-                answered(job, now)
+                source.answered(job, now)
             else:
-                servers[row % len(servers)].come(job)
+                servers[job.row % len(servers)].come(job)
         for server in servers:
             if server.ends_s == inf and (server.queue or server.unseen):
                 server.begin(now)
-
-
+    return jobs

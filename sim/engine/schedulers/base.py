@@ -70,42 +70,38 @@ class Scheduler(ABC):
         """Admit from the head of the queue; `free` is a lower bound until it matters."""
         pool, rules, exact = replica.pool, self.rules, False
         queue = replica.waiting if rules is None else rules.queue(replica)
-        held = rules is None or not rules.hold_passes
         most = budget if rules is None else min(budget, rules.prefill_tokens - used)
         while queue and budget > 0 and len(replica.running) < self.max_sequences:
             head = queue[0]
             phase = head.phase
             positions = phase.positions if phase else 0
-            if reserved + positions > self.max_batched_tokens:
-                return
-            # what has nothing to prefill decodes in this very pass
-            taken = positions
+            taken = positions  # what has nothing to prefill decodes in this very pass
             if head.target:
-                if most <= 0 or (rules is not None and rules.prompts <= len(replica.prefilling)):
-                    return
-                taken = head.target if head.target <= most else int(most)
-            if taken > budget:
+                taken = self._chunk(replica, head.target, most)
+            if not 0 <= taken <= budget or reserved + positions > self.max_batched_tokens:
                 return
             slots = taken if head.target else head.kv + (phase.slots_extra if phase else 0.0)
             need = pool.blocks_of(head, slots)
             if need > free and not exact:
                 free = pool.free(replica.batch, replica.prefilling, replica.passes)
                 exact = True
-            if need > free:
+            if need > free or (rules is not None and not rules.lets_in(replica, queue, head)):
                 return
-            if not held and head.target and rules is not None:
-                if rules.holds(replica, queue):
-                    return
-                held = True
-            if head.swapped and rules is not None:
-                rules.comes_back(replica, head)
             free -= need
             reserved += positions
-            if not self.separate or head.target:
-                budget -= taken
             if head.target:
                 most -= taken
+            if head.target or not self.separate:
+                budget -= taken
             replica.admit(taken)
+
+    def _chunk(self, replica: ReplicaState, target: int, most: float) -> int:
+        """Return the tokens of a new prompt in this pass; -1 where it may not begin."""
+        if most <= 0:
+            return -1
+        if self.rules is not None and self.rules.prompts <= len(replica.prefilling):
+            return -1
+        return target if target <= most else int(most)
 
 
 class SchedulerSettings(BaseModel):

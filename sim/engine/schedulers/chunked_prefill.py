@@ -25,6 +25,8 @@ class ChunkedPrefill(Scheduler):
         """Set the prompt chunks of the coming pass, preempt, admit; True if any was preempted."""
         reserved = replica.batch.positions  # all that run must be able to decode in one pass
         budget = self.max_batched_tokens - reserved
+        if self.rules is not None:
+            self.rules.look(replica)
         used, coming, free = self._go_on(replica, budget)
         if free < 0 and self._make_room(replica):
             return True

@@ -27,24 +27,37 @@ class Rules:
     """Time to move a KV block to the host or back; None: preempted KV is dropped."""
     hold_until: int | None = None
     """Count of passes at which those held go in; None: nobody is held."""
+    let_go: int = -1
+    """Count of passes when those held went in last."""
+
+    def look(self, replica: ReplicaState) -> None:
+        """Let new requests be seen whose time has come; call it before every pass."""
+        waiting = replica.waiting
+        if self.pick_up and isinstance(waiting, PickUpQueue):
+            replica.horizon = waiting.look(replica.turns, idle=not replica.running)
 
     def queue(self, replica: ReplicaState) -> Queue:
         """Return the requests that may be admitted now, in order."""
         waiting = replica.waiting
-        if not self.pick_up or not isinstance(waiting, PickUpQueue):
-            return waiting
-        replica.horizon = waiting.look(replica.turns, idle=not replica.running)
-        return waiting.seen
+        return waiting.seen if isinstance(waiting, PickUpQueue) else waiting
 
-    def holds(self, replica: ReplicaState, queue: Queue) -> bool:
-        """Tell whether prompts that could be admitted are held back, to batch them."""
-        if not self.hold_passes:
+    def lets_in(self, replica: ReplicaState, queue: Queue, head: Sequence) -> bool:
+        """Tell whether the head, which fits, is admitted now; bring back its KV if swapped."""
+        if head.target and self.hold_passes and self._holds(replica, queue):
             return False
+        if head.swapped:
+            self._comes_back(replica, head)
+        return True
+
+    def _holds(self, replica: ReplicaState, queue: Queue) -> bool:
+        """Tell whether prompts are held back, to batch them; once let go, all go in that pass."""
         now = replica.turns
+        if self.let_go == now:
+            return False
         if self.hold_until is None:
             self.hold_until = now + self.hold_passes
         if self.hold_until <= now or not replica.batch.members or self._enough(replica, queue):
-            self.hold_until = None
+            self.hold_until, self.let_go = None, now
             return False
         left = self.hold_until - now
         replica.horizon = min(replica.horizon or left, left)
@@ -67,7 +80,7 @@ class Rules:
             victim = next(reversed(running))
         replica.preempt(victim, self.swap_s_per_block)
 
-    def comes_back(self, replica: ReplicaState, sequence: Sequence) -> None:
+    def _comes_back(self, replica: ReplicaState, sequence: Sequence) -> None:
         """Count the time of moving a swapped request's KV to the GPU before the coming pass."""
         blocks = replica.pool.shape.blocks_for(sequence.kv)
         replica.extra_s += (self.swap_s_per_block or 0.0) * blocks

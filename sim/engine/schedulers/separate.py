@@ -20,6 +20,8 @@ class SeparatePasses(Scheduler):
     def fill(self, replica: ReplicaState) -> bool:
         """Set the prompt chunks of the coming pass, preempt, admit; True if any was preempted."""
         budget = self.max_batched_tokens
+        if self.rules is not None:
+            self.rules.look(replica)
         used, coming, free = self._go_on(replica, budget)
         if free < 0 and self._make_room(replica):
             return True
