@@ -34,7 +34,7 @@ class HabitualReplica(Replica):
         """When the tokens of the last decode pass were seen."""
         super().__init__(*args, **settings)
         if self.scheduler.separate:
-            self._beside = Nobody(self.batch, self.pricer.cost.reaches)
+            self.beside = Nobody(self.batch, self.pricer.cost.reaches)
 
     # -- passes -------------------------------------------------------------------------------
 

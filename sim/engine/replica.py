@@ -46,8 +46,6 @@ class Replica(ReplicaState):
         self._leap = Leap(len(pricer.cost.reaches))
         self._open = False
         """An arrival may cut the leap in flight."""
-        self._beside = self.batch
-        """The decoding sequences that prompts share their passes with."""
         self.own_left = own
         """Measured requests that are known to come here and have not left again."""
         self.in_flight = -1
@@ -140,27 +138,21 @@ class Replica(ReplicaState):
         if not self.leaping:
             batch.recount(self.passes)
         leap.start_s, leap.passes, self._open = now, 1, False
-        log = self.log
-        self.in_flight = len(log.leaps)
+        log, self.in_flight = self.log, len(self.log.leaps)
         if self.prefilling:
-            beside = self._beside
-            self.pricer.mixed(beside, self.prefilling, leap)
+            self.pricer.mixed(self.beside, self.prefilling, leap)
             if self.extra_s:
-                self._add_extra(leap)
-            log_mixed(log, self.index, beside, leap, self.prefilling)
+                self.add_extra(leap)
+            log_mixed(log, self.index, self.beside, leap, self.prefilling)
             return leap.first_s
         self.pricer.decode(batch, leap)
         if self.extra_s:
-            self._add_extra(leap)
+            self.add_extra(leap)
         duration_s = leap.first_s
         if self.leaping and not preempted:
             duration_s = self._stretch(now, room)
         log_decode(log, self.index, batch, leap)
         return duration_s
-
-    def _add_extra(self, leap: Leap) -> None:
-        leap.first_s += self.extra_s
-        self.extra_s = 0.0
 
     def _stretch(self, now: float, room: float) -> float:
         """Make the leap that decodes from `now` as long as nothing changes; return its time."""
@@ -169,8 +161,7 @@ class Replica(ReplicaState):
         ahead = min(ahead, leap.limit)
         if batch.growth * ahead > room:
             ahead = self.pool.passes_that_fit(batch, self.passes, ahead)
-        if self.horizon:
-            ahead, self.horizon = min(ahead, self.horizon), 0
+        ahead, self.horizon = min(ahead, self.horizon or ahead), 0
         if ahead <= 1:
             return leap.first_s
         duration_s = leap.after(ahead)

@@ -7,6 +7,7 @@ from sim.decoding import Phase
 from sim.engine.batch import DecodeBatch
 from sim.engine.kv_pool import KvPool
 from sim.engine.log import Log
+from sim.engine.pricing import Leap
 from sim.engine.queues import Queue
 from sim.engine.sequence import Sequence
 
@@ -22,6 +23,8 @@ class ReplicaState:
         self.prefilling: list[Sequence] = []
         """Those of them that still compute their prompt."""
         self.batch = DecodeBatch(reaches)
+        self.beside = self.batch
+        """The decoding sequences that prompts share their passes with."""
         self.passes = 0
         """Passes completed so far."""
         self.now_s = 0.0
@@ -54,6 +57,11 @@ class ReplicaState:
     def turns(self) -> int:
         """Passes of any kind so far."""
         return self.passes + self.paused
+
+    def add_extra(self, leap: Leap) -> None:
+        """Let the first pass of a leap take as much longer as swapped KV needs."""
+        leap.first_s += self.extra_s
+        self.extra_s = 0.0
 
     def preempt_newest(self) -> None:
         """Send the newest running request back to the head of the queue, without its KV."""
