@@ -17,7 +17,7 @@ from sim.engine.log import Log
 from sim.engine.pricing import Pricer
 from sim.engine.router import RoundRobin
 from sim.engine.sequence import Sequence
-from sim.engine.source import ClosedLoop
+from sim.engine.source import ClosedLoop, Sessions, in_order_of_issue
 from sim.engine.visible import gaps_and_first_chunks
 from sim.records import IntArray, RequestRecords, Simulation, Status, StepSeries, Traffic
 
@@ -65,7 +65,7 @@ class _World:
         self._input = np.ascontiguousarray(traffic.input_tokens, dtype=np.int64).data
         self._output = np.ascontiguousarray(traffic.output_tokens, dtype=np.int64).data
         self._passes = np.ascontiguousarray(passes, dtype=np.int64).data
-        self._labelled = traffic.priority is not None or traffic.request_class is not None
+        self._labelled = limits.scheduler.order in {"priority", "fair"}
         self.router = RoundRobin(limits.replicas)
         self._ingress_s = limits.habits.ingress_s if limits.habits else 0.0
         pricer = Pricer(cost, strategy.draft_work)
@@ -84,13 +84,13 @@ class _World:
             )
             for index in range(limits.replicas)
         ]
-        self.loop: ClosedLoop | None = None
+        self.loop: ClosedLoop | Sessions | None = None
         self._plans: dict[tuple[int, int, int], tuple[Plan, int, str | None]] = {}
         self._rejections: Counter[str] = Counter()
 
     def _feed(self, replica: int) -> Feed:
         """Return the arrivals that a replica can see coming: those of an open loop."""
-        if self.traffic.users is not None:
+        if self.traffic.users is not None or self.traffic.turns is not None:
             return Feed((), ())
         rows = self.router.rows_of(replica, len(self.traffic))
         seen_s = self.traffic.arrival_s[rows.start :: rows.step] + self._ingress_s
@@ -100,7 +100,9 @@ class _World:
         """Run until every measured request has finished or was rejected."""
         if not self.left:
             return
-        if self.traffic.users is not None:
+        if self.traffic.turns is not None:
+            self.loop = Sessions(self.env, traffic=self.traffic, submit=self._submit)
+        elif self.traffic.users is not None:
             self.loop = ClosedLoop(
                 self.env,
                 users=self.traffic.users,
@@ -139,21 +141,14 @@ class _World:
         plan, chunks, reason = planned
         if reason is not None:
             log.status[row] = int(Status.REJECTED)
-            self._rejections[reason] += row < self.traffic.measured
-            self._home(row, user, at_s)
+            self._rejections[reason] += self._home(row, user, at_s)
             return None
         log.chunks[row] = chunks
         sequence = Sequence(row, user, at_s, plan)
         if self._labelled:
-            self._label(sequence)
+            sequence.priority = int(self.traffic.priority[row])
+            sequence.request_class = int(self.traffic.request_class[row])
         return sequence
-
-    def _label(self, sequence: Sequence) -> None:
-        priority, request_class = self.traffic.priority, self.traffic.request_class
-        if priority is not None:
-            sequence.priority = int(priority[sequence.row])
-        if request_class is not None:
-            sequence.request_class = int(request_class[sequence.row])
 
     def _plan(self, size: tuple[int, int, int]) -> tuple[Plan, int, str | None]:
         """Return a request's plan, its chunks, and why it can never run; like ones share."""
@@ -172,7 +167,8 @@ class _World:
         """
         if self.loop is not None:
             self.loop.answered(user)
-        if row >= self.traffic.measured:
+        place = row if self.loop is None else self.loop.place(row)
+        if place >= self.traffic.measured:
             return False
         self.left -= 1
         self._last_s = max(self._last_s, now_s)
@@ -194,7 +190,9 @@ class _World:
         arrival_s = np.array(log.arrival_s)
         entered = ~np.isnan(arrival_s) & (status != Status.REJECTED)
         first_token_s = np.array(log.first_token_s)
-        seen = gaps_and_first_chunks(log, leaps, first_token_s, status, traffic.measured)
+        order = np.arange(len(traffic)) if self.loop is None else self.loop.order()
+        counted = np.argsort(order) < traffic.measured
+        seen = gaps_and_first_chunks(log, leaps, first_token_s, status, counted)
         chunks = np.array(log.chunks, dtype=np.int64)
         records = RequestRecords(
             request_id=np.arange(len(traffic)),
@@ -211,11 +209,12 @@ class _World:
             preemptions=np.array(log.preemptions, dtype=np.int64),
             chunks=chunks,
             max_gap_s=seen.max_gap_s,
+            request_class=traffic.request_class,
         )
         kv = self.limits.kv
         used = kv.share_of(leaps.kv_used_tokens, leaps.sequences)
         return Simulation(
-            records=records,
+            records=in_order_of_issue(records, order),
             measured=traffic.measured,
             steady_state=traffic.steady_state,
             closed_loop=traffic.users is not None,
@@ -227,6 +226,8 @@ class _World:
             kv_peak_share=float(used.max(initial=0.0)),
             events=len(leaps.passes) + int(entered.sum()),
             rejections=tuple(sorted(self._rejections.items())),
+            warmup=traffic.warmup,
+            class_names=traffic.class_names,
         )
 
 

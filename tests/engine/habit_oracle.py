@@ -20,13 +20,16 @@ from sim.engine import Limits
 from sim.engine.habits import Habits
 from sim.records import IntArray, Traffic
 from tests.engine.counting import blocks, draft_s, pass_load
-from tests.engine.oracle import Job, fits
+from tests.engine.oracle import Job, Source, fits
 
 
 @dataclass(eq=False)
 class Guest(Job):
     """A request that may wait unseen, be swapped, and see its tokens late."""
 
+    asked: int = 0
+    """Its row in the traffic; `row` is its place in the order of issue."""
+    tokens: int = 0
     priority: int = 0
     request_class: int = 0
     unseen_until: int | None = None
@@ -154,8 +157,8 @@ class HabitServer:
             size = job.priority if order == "priority" else job.plan.prefill_tokens
             if ageing is not None:
                 per = ageing if order == "priority" else ageing / 1000
-                return job.arrival_s + size * per, job.arrival_s, job.row
-            return size, job.arrival_s, job.row
+                return job.arrival_s + size * per, job.arrival_s, job.asked
+            return size, job.arrival_s, job.asked
 
         return min(self.queue, key=key)
 
@@ -330,46 +333,42 @@ def most_kv(job: Job) -> float:
     return most
 
 
-@dataclass
-class Asking:
-    """Who asks next, and when the engine sees it: a list of (seen, user or row, asked)."""
+class Asking(Source):
+    """Who asks next, and who has asked and is not seen by the engine yet."""
 
-    traffic: Traffic
-    ingress_s: float
-    ready: list[tuple[float, int, float]] = field(default_factory=list)
-    rows: int = 0
-
-    def __post_init__(self) -> None:
-        times = self.traffic.arrival_s.tolist()[: self.traffic.users]
-        self.ready = [(at_s + self.ingress_s, who, at_s) for who, at_s in enumerate(times)]
+    def __init__(self, traffic: Traffic, ingress_s: float) -> None:
+        super().__init__(traffic)
+        self.traffic, self.ingress_s, self.issued = traffic, ingress_s, 0
+        self.on_the_way: list[tuple[float, int, Guest]] = []
 
     def next_s(self) -> float:
-        return min(self.ready)[0] if self.ready and self.rows < len(self.traffic) else inf
+        asks_s = super().next_s() if self.issued < self.rows else inf
+        return min([asks_s, *(seen_s for seen_s, _, _ in self.on_the_way)])
 
-    def take(self, strategy: Strategy, passes: IntArray) -> Guest:
-        traffic, row = self.traffic, self.rows
-        self.rows += 1
-        _, user, asked_s = first = min(self.ready)
-        self.ready.remove(first)
-        sizes = int(traffic.input_tokens[row]), int(traffic.output_tokens[row])
-        plan = strategy.plan(*sizes, int(passes[row]))
-        job = Guest(row, plan, asked_s, user, to_compute=plan.prefill_tokens)
-        if traffic.priority is not None:
-            job.priority = int(traffic.priority[row])
-        if traffic.request_class is not None:
-            job.request_class = int(traffic.request_class[row])
-        return job
+    def ask(self, now: float, strategy: Strategy, passes: IntArray) -> None:
+        while self.issued < self.rows and super().next_s() <= now:
+            asked_s, user = self.take()
+            asked, traffic = self.row_of(self.issued, user), self.traffic
+            sizes = int(traffic.input_tokens[asked]), int(traffic.output_tokens[asked])
+            plan = strategy.plan(*sizes, int(passes[asked]))
+            job = Guest(self.issued, plan, asked_s, user, to_compute=plan.prefill_tokens)
+            job.asked, job.tokens = asked, sum(sizes)
+            job.priority = int(traffic.priority[asked])
+            job.request_class = int(traffic.request_class[asked])
+            self.on_the_way.append((asked_s + self.ingress_s, self.issued, job))
+            self.issued += 1
 
-    def answered(self, job: Guest, at_s: float) -> None:
-        if self.traffic.users is not None:
-            asks_s = at_s + self.traffic.think_s
-            self.ready.append((asks_s + self.ingress_s, job.user, asks_s))
+    def seen(self, now: float) -> Guest | None:
+        """Return the next request that the engine sees by now."""
+        if not self.on_the_way or self.on_the_way[0][0] > now:
+            return None
+        return self.on_the_way.pop(0)[-1]
 
 
 def serve_with_habits(
     traffic: Traffic, passes: IntArray, strategy: Strategy, cost: ForwardPass, limits: Limits
 ) -> list[Guest]:
-    """Return every request of the traffic, served to the end, in order of rows."""
+    """Return every request of the traffic, served to the end, in order of issue."""
     servers = [HabitServer(strategy, cost, limits) for _ in range(limits.replicas)]
     source, jobs = Asking(traffic, servers[0].habits.ingress_s), list[Guest]()
     while (now := min(source.next_s(), *(server.ends_s for server in servers))) < inf:
@@ -378,15 +377,15 @@ def serve_with_habits(
                 for job in server.end():
                     source.answered(job, job.last_token_s)
                 server.begin(now)
-        while source.next_s() <= now:
-            job = source.take(strategy, passes)
-            jobs.append(job)
-            tokens = int(traffic.input_tokens[job.row] + traffic.output_tokens[job.row])
-            job.rejected = not fits(job, tokens, limits)
-            if job.rejected:
-                source.answered(job, now)
+        source.ask(now, strategy, passes)
+        while (come := source.seen(now)) is not None:
+            jobs.append(come)
+            come.rejected = not fits(come, come.tokens, limits)
+            if come.rejected:
+                source.answered(come, now)
+                source.ask(now, strategy, passes)
             else:
-                servers[job.row % len(servers)].come(job)
+                servers[come.row % len(servers)].come(come)
         for server in servers:
             if server.ends_s == inf and (server.queue or server.unseen):
                 server.begin(now)

@@ -65,8 +65,8 @@ def habit_cases(draw: st.DrawFn, kind: Any) -> Case:
     numbers = st.lists(st.integers(0, 2), min_size=rows, max_size=rows)
     traffic = replace(
         case.traffic,
-        priority=np.array(draw(numbers)) if draw(st.booleans()) else None,
-        request_class=np.array(draw(numbers)) if draw(st.booleans()) else None,
+        priority=np.array(draw(numbers)),
+        request_class=np.array(draw(numbers)),
     )
     limits = replace(
         case.limits,
