@@ -217,6 +217,8 @@ class Simulation:
     """
     prefix_cache: bool = False
     """Whether prompts could find a part of them in the KV pool."""
+    rejections: tuple[tuple[str, int], ...] = ()
+    """(reason, measured requests) of those that could never fit."""
     warmup: int | None = None
     """So many of the measured requests are not counted; `None`: what the metrics find."""
     class_names: tuple[str, ...] = (DEFAULT_CLASS,)

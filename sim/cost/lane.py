@@ -4,11 +4,22 @@
 the other ranks that go through the experts with it.
 """
 
+from copy import copy
 from math import ceil
+from typing import NamedTuple
 
 from sim.cost.attention import NO_LIMIT
 from sim.cost.forward_pass import ForwardPass
 from sim.cost.layout import Lane
+
+
+class StageLoad(NamedTuple):
+    """What of a pass decides how it is spread over the stages."""
+
+    sequences: int
+    logits: float
+    tokens: int
+    prompts: int
 
 
 class LanePass(ForwardPass):
@@ -17,12 +28,22 @@ class LanePass(ForwardPass):
     def __init__(self, cost: ForwardPass) -> None:
         self.__dict__.update(cost.__dict__)
         self._only, self._lanes = None, max(2, self.layout.lanes)  # never the way of one lane
-        self.other_tokens = 0
-        """Tokens of the other ranks in the same pass, which the experts see too."""
+        self._others = [0]
+        self._gpu_side = copy(self)  # sees the same others
+        self._gpu_side._host = None  # noqa: SLF001  # its own
         layers, stages = self.model.num_layers, self.layout.pipeline
         self.stages = stages
         self.stage_share = ceil(layers / stages) / layers
         """Share of the layers on the longest stage."""
+
+    @property
+    def other_tokens(self) -> int:
+        """Tokens of the other ranks in the same pass, which the experts see too."""
+        return self._others[0]
+
+    @other_tokens.setter
+    def other_tokens(self, tokens: int) -> None:
+        self._others[0] = tokens
 
     def _lane(
         self, sequences: int, positions: int, logits: float, prompts: int, prompt_tokens: int
@@ -35,7 +56,7 @@ class LanePass(ForwardPass):
             logits=logits,
             decode=1.0,
             prefill=1.0,
-            stage_tokens=tokens + self.other_tokens,
+            stage_tokens=tokens + self._others[0],
         )
 
     def line(
@@ -46,6 +67,9 @@ class LanePass(ForwardPass):
         growths: tuple[tuple[float, float, float, float], ...],
     ) -> tuple[float, float, int]:
         """Return the time of a decode pass [s], by how much each later one grows, for how many."""
+        if self._host is not None:
+            side = self._gpu_side.line(sequences, positions, logit_positions, growths)
+            return self._host.line(side, sequences, positions)
         capped = tuple((read, pairs) for read, pairs, _, _ in growths[1:])
         read, pairs = growths[0][:2]
         first_s = self.seconds(sequences, positions, logit_positions, read, pairs, capped=capped)
@@ -56,16 +80,25 @@ class LanePass(ForwardPass):
             limit = min(limit, most)
         return first_s, total, limit
 
-    def stage_s(self, pass_s: float, sequences: int, logits: float) -> float:
-        """Return the time of the slowest stage of a pass that takes `pass_s` through all, s.
+    def stage(self, pass_s: float, slope_s: float, load: StageLoad) -> tuple[float, float, int]:
+        """Return the time of a pass on its slowest stage [s], its growth, and for how many passes.
 
-        The longest stage has ceil(layers / stages) of the layers; the first one has the host's
-        work too, the last one the LM head.
+        The pass takes `pass_s` through all stages and each later one `slope_s` more. The longest
+        stage has ceil(layers / stages) of the layers; the first one has the host's work too, the
+        last one the LM head. A host that works beside the GPU limits the stage instead.
         """
         if self.stages == 1:
-            return pass_s
-        host_s, head_s = self.host_s(sequences), self.dense.logits_s(logits)
-        return (pass_s - host_s - head_s) * self.stage_share + max(host_s, head_s)
+            return pass_s, slope_s, NO_LIMIT
+        host_s = self.host_s(load.sequences, load.tokens, load.prompts)
+        head_s, share = self.dense.logits_s(load.logits), self.stage_share
+        if not self.host.asynchronous:
+            layers_s = pass_s - host_s - head_s
+            return layers_s * share + max(host_s, head_s), slope_s * share, NO_LIMIT
+        gpu_s, slope_s = (pass_s - head_s) * share + head_s, slope_s * share
+        if gpu_s >= host_s:
+            return gpu_s, slope_s, NO_LIMIT
+        limit = NO_LIMIT if slope_s <= 0 else max(1, ceil((host_s - gpu_s) / slope_s))
+        return host_s, 0.0, limit
 
 
 def lane_pass(cost: ForwardPass) -> LanePass:

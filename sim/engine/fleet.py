@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import simpy
 
@@ -11,17 +11,19 @@ from sim.cost.lane import lane_pass
 from sim.decoding import DraftWork
 from sim.engine.crew import Crew
 from sim.engine.feed import Feed
-from sim.engine.kv_pool import KvPool
+from sim.engine.habits import Habits
+from sim.engine.habitual import HabitualReplica
+from sim.engine.habitual_lane import HabitualLane
+from sim.engine.kv_pool import KvPool, ReservingPool
 from sim.engine.lane import Lane, LanePricer
 from sim.engine.limits import Limits
 from sim.engine.log import Log
 from sim.engine.prefix_cache import Names
 from sim.engine.pricing import Pricer
 from sim.engine.replica import Replica
-from sim.engine.schedulers import ChunkedPrefill
 from sim.engine.sequence import Sequence
-from sim.engine.shared_pool import SharedPool
-from sim.engine.sharing import Sharing, SharingLane
+from sim.engine.shared_pool import ReservingSharedPool, SharedPool
+from sim.engine.sharing import Sharing, SharingHabitual, SharingHabitualLane, SharingLane
 
 _R = TypeVar("_R", bound=Replica)
 
@@ -47,17 +49,14 @@ class Fleet:
         """Make all of them."""
         indices = range(self.limits.replicas)
         if self.limits.lanes == 1:
-            pricer = Pricer(cost, draft)
-            kind = Replica if self.names is None else Sharing
+            kind, pricer = self._kind(), Pricer(cost, draft)
             return [self._one(kind, index, pricer, self.feed(index)) for index in indices]
         return [self._crew(index, cost, draft) for index in indices]
 
     def _crew(self, index: int, cost: ForwardPass, draft: DraftWork | None) -> Crew:
         count, lane_cost = self.limits.lanes, lane_pass(cost)
         pricer = LanePricer(lane_cost, draft)
-        kind = Lane if self.names is None else SharingLane
-        none = Feed((), ())
-        first = index * count
+        kind, none, first = self._lane_kind(), Feed((), ()), index * count
         return Crew(
             self.env,
             [self._one(kind, first + place, pricer, none) for place in range(count)],
@@ -68,18 +67,52 @@ class Fleet:
             leap=self.leap,
         )
 
+    def _kind(self) -> type[Replica]:
+        if self._habitual:
+            return HabitualReplica if self.names is None else SharingHabitual
+        return Replica if self.names is None else Sharing
+
+    def _lane_kind(self) -> type[Lane]:
+        if self._habitual:
+            return HabitualLane if self.names is None else SharingHabitualLane
+        return Lane if self.names is None else SharingLane
+
+    @property
+    def _habitual(self) -> bool:
+        """Whether passes may stand still, or users see tokens otherwise than pass by pass."""
+        limits, habits = self.limits, self.limits.habits
+        scheduler = limits.scheduler.scheduler(
+            limits.max_sequences, limits.max_batched_tokens, None
+        )
+        swaps = limits.scheduler.preemption == "swap"
+        return scheduler.separate or swaps or (habits is not None and habits.shows_late)
+
     def _one(self, kind: type[_R], index: int, pricer: Pricer, feed: Feed) -> _R:
-        limits, names = self.limits, self.names
-        return kind(
+        """Return a replica or lane with a scheduler, a KV pool and a waiting line of its own."""
+        limits, settings, habits = self.limits, self.limits.scheduler, self.limits.habits
+        rules = settings.rules(habits, limits.max_batched_tokens, limits.swap_s_per_block)
+        scheduler = settings.scheduler(limits.max_sequences, limits.max_batched_tokens, rules)
+        scheduler.watchful = settings.watchful(habits)
+        more: dict[str, Any] = {"habits": habits or Habits()} if self._habitual else {}
+        replica = kind(
             self.env,
             index,
             pricer=pricer,
-            pool=KvPool(limits.kv) if names is None else SharedPool(limits.kv, names),
-            scheduler=ChunkedPrefill(limits.max_sequences, limits.max_batched_tokens),
+            pool=self._pool(),
+            scheduler=scheduler,
             log=self.log,
             feed=feed,
             own=feed.rows_before(self.measured),
             accept=self.accept,
             on_finish=self.on_finish,
             leap=self.leap,
+            **more,
         )
+        replica.waiting = settings.queue(habits)
+        return replica
+
+    def _pool(self) -> KvPool:
+        shape, names, habits = self.limits.kv, self.names, self.limits.habits
+        if habits is not None and habits.whole_answer:
+            return ReservingPool(shape) if names is None else ReservingSharedPool(shape, names)
+        return KvPool(shape) if names is None else SharedPool(shape, names)

@@ -1,7 +1,7 @@
 """One lane of a replica: its own queue, batch and KV pool, on a clock that it does not own."""
 
 from sim.cost import Reads
-from sim.cost.lane import LanePass
+from sim.cost.lane import LanePass, StageLoad
 from sim.engine.log import LEAP
 from sim.engine.pricing import Pricer
 from sim.engine.replica import Replica
@@ -44,7 +44,13 @@ class Lane(Replica):
     @property
     def tokens(self) -> int:
         """Query positions of the pass that was decided on."""
-        return self.batch.positions + sum(sequence.chunk for sequence in self.prefilling)
+        decoding = self.beside if self.prefilling else self.batch
+        return decoding.positions + sum(sequence.chunk for sequence in self.prefilling)
+
+    @property
+    def _stands_still(self) -> bool:
+        """Whether the pass holds prompts only, while the decode batch stands still."""
+        return bool(self.prefilling) and self.scheduler.separate
 
     def take(self, sequence: Sequence) -> None:
         """Queue a request."""
@@ -62,22 +68,32 @@ class Lane(Replica):
         batch, leap = self.batch, self._leap
         if not self.leaping:
             batch.recount(self.passes)
-        count, logits = len(batch.members), batch.logit_positions
         if self.prefilling:
+            batch = self.beside
             self.pricer.mixed(batch, self.prefilling, leap)
-            self.steps = 1
-            count, logits = count + leap.prefill_sequences, logits + leap.prefill_sequences
+            steps = 1
         else:
             self.pricer.decode(batch, leap)
             steps = min(batch.next_breakpoint() - self.passes, leap.limit)
-            self.steps = self.pool.passes_that_fit(batch, self.passes, steps)
+            steps = self.pool.passes_that_fit(batch, self.passes, steps)
+        if self.extra_s:
+            self.add_extra(leap)
+            steps = 1
+        if self.horizon:
+            steps, self.horizon = min(steps, self.horizon), 0
         self.pass_s, self.pass_slope_s = leap.first_s, leap.slope_s
-        self.stage_s = cost.stage_s(leap.first_s, count, logits)
-        self.stage_slope_s = leap.slope_s * cost.stage_share if cost.stages > 1 else leap.slope_s
+        load = StageLoad(
+            sequences=len(batch.members) + leap.prefill_sequences,
+            logits=batch.logit_positions + leap.prefill_sequences,
+            tokens=self.tokens,
+            prompts=leap.prefill_sequences,
+        )
+        self.stage_s, self.stage_slope_s, limit = cost.stage(leap.first_s, leap.slope_s, load)
+        self.steps = min(steps, limit)
 
     def went_by(self, passes: int, start_s: float, first_s: float, slope_s: float) -> None:
         """Write down like passes that are over, and advance the batch by them."""
-        leap, batch = self._leap, self.batch
+        leap, batch = self._leap, self.beside if self.prefilling else self.batch
         prompts = sum(sequence.computed + sequence.chunk for sequence in self.prefilling)
         self.log.leaps += LEAP.pack(
             self.index,
@@ -101,8 +117,9 @@ class Lane(Replica):
             for reach, (read, pairs) in zip(batch.reaches, leap.prefill_capped, strict=True):
                 own_read, own_pairs, growth, pairs_growth = reach.state
                 self.log.reach(own_read + read, growth, own_pairs + pairs, pairs_growth)
-        self.passes += passes
-        batch.advance(passes)
+        if not self._stands_still:
+            self.passes += passes
+            self.batch.advance(passes)
         self.steps -= passes
         self.stage_s += passes * self.stage_slope_s
         self.pass_s += passes * self.pass_slope_s
@@ -110,5 +127,5 @@ class Lane(Replica):
 
     def settle(self, now: float) -> None:
         """See to what the end of a pass brings: prompts go on, phases end, requests leave."""
-        self._leap.passes = 0  # they are counted already
+        self._leap.passes = int(self._stands_still)  # the others are counted already
         self._pass_by(now)

@@ -1,6 +1,5 @@
 """The router at work: replicas as it sees them at the moment of an arrival."""
 
-from collections import deque
 from collections.abc import Sequence as Collection
 from math import floor
 
@@ -8,46 +7,20 @@ import numpy as np
 
 from sim.engine.crew import Crew
 from sim.engine.replica import Replica
-from sim.engine.sequence import Sequence
-from sim.routers import Arrival, BaseRouter, LeastKv
+from sim.routers import Arrival, BaseRouter
 from sim.units import TOKEN_ROUNDING
 
 Rows = memoryview
 """One whole number for each request."""
 
 
-class CountedQueue(deque[Sequence]):
-    """A queue that knows how many tokens its requests will have to compute."""
-
-    tokens = 0
-
-    def append(self, item: Sequence, /) -> None:
-        """Queue a request."""
-        self.tokens += item.target
-        super().append(item)
-
-    def appendleft(self, item: Sequence, /) -> None:
-        """Queue a request before all others."""
-        self.tokens += item.target
-        super().appendleft(item)
-
-    def popleft(self) -> Sequence:
-        """Take the first request out."""
-        item = super().popleft()
-        self.tokens -= item.target
-        return item
-
-
 class Seen:
     """One replica, as routers see it."""
 
-    __slots__ = ("_input_tokens", "_lanes", "_queues", "_replica")
+    __slots__ = ("_input_tokens", "_lanes", "_replica")
 
-    def __init__(self, replica: Replica | Crew, input_tokens: Rows, *, count_queues: bool) -> None:
+    def __init__(self, replica: Replica | Crew, input_tokens: Rows) -> None:
         self._replica, self._lanes, self._input_tokens = replica, replica.lanes, input_tokens
-        self._queues = [CountedQueue() for _ in self._lanes] if count_queues else []
-        for lane, queue in zip(self._lanes, self._queues, strict=False):
-            lane.waiting = queue
 
     @property
     def outstanding(self) -> int:
@@ -60,7 +33,7 @@ class Seen:
         tokens = self._replica.held_in_flight()
         for lane in self._lanes:
             tokens += sum(sequence.target for sequence in lane.prefilling)
-        tokens += sum(queue.tokens for queue in self._queues)
+            tokens += sum(sequence.target for sequence in lane.waiting)
         return floor(tokens + TOKEN_ROUNDING)
 
     def cached_tokens(self, row: int) -> int:
@@ -79,8 +52,7 @@ class Routing:
         draws: np.random.Generator,
     ) -> None:
         self._router, self._draws, self._turn = router, draws, 0
-        counts = isinstance(router, LeastKv)
-        self._seen = [Seen(replica, input_tokens, count_queues=counts) for replica in replicas]
+        self._seen = [Seen(replica, input_tokens) for replica in replicas]
 
     def choose(self, row: int) -> int:
         """Return the replica of the next request."""

@@ -1,10 +1,10 @@
 """A KV pool whose blocks of prompts are shared by name and kept for later requests."""
 
 from collections.abc import Iterable
-from math import ceil
+from math import ceil, inf
 
 from sim.cost import KvShape
-from sim.decoding import Phase
+from sim.decoding import Phase, Plan
 from sim.engine.batch import DecodeBatch
 from sim.engine.kv_pool import KvPool
 from sim.engine.prefix_cache import Names, PrefixCache
@@ -104,7 +104,7 @@ class SharedPool(KvPool):
     def pin(self, sequence: Sequence) -> None:
         """Let an admitted request use what it has found."""
         self._matched = None, 0.0
-        sequence.shared = sequence.computed
+        sequence.shared = sequence.computed if sequence.target else 0
         self.cache.pin(self.names.of(sequence.row, sequence.shared))
 
     def share(self, sequence: Sequence) -> None:
@@ -144,7 +144,55 @@ class SharedPool(KvPool):
             least -= self.blocks_of(sequence, sequence.computed + sequence.chunk)
         if least >= idle and shape.blocks - least <= self.peak_blocks:
             return  # whatever the exact count may be
-        free = self.free(batch, prefilling, passes)
-        self.peak_blocks = max(self.peak_blocks, shape.blocks - free)
-        if free < idle:
-            self.cache.drop(ceil((idle - free) / self._unit - _ROUNDING))
+        self._drop(self.free(batch, prefilling, passes))
+
+    def _drop(self, free: float) -> None:
+        """Drop as many idle blocks as there are more than free ones."""
+        self.peak_blocks = max(self.peak_blocks, self.shape.blocks - free)
+        over = self.cache.idle * self._unit - free
+        if over > 0:
+            self.cache.drop(ceil(over / self._unit - _ROUNDING))
+
+
+class ReservingSharedPool(SharedPool):
+    """The same where each sequence takes the blocks of its whole answer when it is admitted."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self, shape: KvShape, names: Names) -> None:
+        super().__init__(shape, names)
+        self._known: dict[Plan, float] = {}
+
+    def blocks_of(self, sequence: Sequence, tokens: float) -> float:  # noqa: ARG002
+        """Return the most blocks of its own that the sequence will ever need."""
+        plan = sequence.plan
+        known = self._known.get(plan)
+        if known is None:
+            known = self._known[plan] = self.shape.blocks_for(plan.peak_kv_tokens)
+        matched, saved = self._matched
+        return known - self._blocks(sequence.shared) - (saved if sequence is matched else 0.0)
+
+    def free(self, batch: DecodeBatch, prefilling: Iterable[Sequence], passes: int) -> float:  # noqa: ARG002
+        """Return the blocks that nobody has reserved, idle ones included."""
+        used = sum(self.blocks_of(sequence, 0.0) for sequence in prefilling)
+        return self.least_free(batch) - used
+
+    def least_free(self, batch: DecodeBatch) -> float:
+        """Return what the decoding sequences leave."""
+        reserved = sum(self.blocks_of(member, 0.0) for member in batch.members.values())
+        return self.shape.blocks - reserved - self.cache.pinned * self._unit
+
+    def room(self, batch: DecodeBatch) -> float:  # noqa: ARG002
+        """Return no limit: what a sequence grows by is reserved."""
+        return inf
+
+    def passes_that_fit(self, batch: DecodeBatch, passes: int, wanted: int) -> int:  # noqa: ARG002
+        """Return all of them."""
+        return wanted
+
+    def make_way(
+        self, batch: DecodeBatch, prefilling: list[Sequence], passes: int, gone: int
+    ) -> None:
+        """Drop the idle blocks whose room is reserved."""
+        del gone  # what is reserved does not grow
+        self._drop(self.free(batch, prefilling, passes))

@@ -1,5 +1,7 @@
 """Replicas and lanes that keep the KV of prompts for later requests."""
 
+from sim.engine.habitual import HabitualReplica
+from sim.engine.habitual_lane import HabitualLane
 from sim.engine.lane import Lane
 from sim.engine.replica import Replica
 from sim.engine.sequence import Sequence
@@ -24,10 +26,9 @@ class Sharing(Replica):
         if not sequence.preemptions:
             self.log.cached_tokens[sequence.row] = sequence.shared
 
-    def preempt_newest(self) -> None:
-        """Send the newest running request back to the head of the queue, without its KV."""
-        sequence = next(reversed(self.running.values()))
-        super().preempt_newest()
+    def preempt(self, sequence: Sequence, swap_s_per_block: float | None = None) -> None:
+        """Send a running request back to the queue; what it shared may stay."""
+        super().preempt(sequence, swap_s_per_block)
         self.pool.let_go(sequence)
 
     def cached_tokens(self, row: int, tokens: int) -> int:
@@ -39,12 +40,12 @@ class Sharing(Replica):
 
     def cached_tokens_after(self, passes: int, row: int, tokens: int) -> int:
         """Return the same, once so many passes of the leap are over."""
-        self._make_way(passes)
+        if passes:
+            self._make_way(passes)
         return self.pool.cached_tokens(row, tokens)
 
     def _make_way(self, gone: int) -> None:
-        if gone > 0:
-            self.pool.make_way(self.batch, self.prefilling, self.passes + gone - 1, gone)
+        self.pool.make_way(self.batch, self.prefilling, self.passes + gone - 1, gone)
 
     def _pass_by(self, now: float) -> None:
         self._make_way(self._leap.passes)
@@ -68,7 +69,10 @@ class Sharing(Replica):
 class SharingLane(Sharing, Lane):
     """A lane that keeps the KV of prompts for later requests."""
 
-    def settle(self, now: float) -> None:
-        """See to what the end of a pass brings; its room has been needed until now."""
-        self.pool.make_way(self.batch, self.prefilling, self.passes - 1, 0)
-        super().settle(now)
+
+class SharingHabitual(Sharing, HabitualReplica):
+    """A replica with habits that keeps the KV of prompts for later requests."""
+
+
+class SharingHabitualLane(Sharing, HabitualLane):
+    """A lane with habits that keeps the KV of prompts for later requests."""

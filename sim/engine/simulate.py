@@ -2,6 +2,7 @@
 
 import gc
 from array import array
+from collections import Counter
 from typing import Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ from sim.cost import ForwardPass
 from sim.decoding import Plan, Strategy
 from sim.engine.feed import Feed
 from sim.engine.fleet import Fleet
-from sim.engine.limits import Limits
+from sim.engine.limits import Limits, never_runs
 from sim.engine.log import Log
 from sim.engine.open_loop import OpenLoop
 from sim.engine.prefix_cache import Names
@@ -74,6 +75,8 @@ class _World:
         self._passes = np.ascontiguousarray(passes, dtype=np.int64).data
         blocks = traffic.prefix_blocks if limits.prefix_cache else None
         self.names = None if blocks is None else Names(blocks)
+        self._labelled = limits.scheduler.order in {"priority", "fair"}
+        self._ingress_s = limits.habits.ingress_s if limits.habits else 0.0
         fleet = Fleet(
             *(self.env, self.limits, self.names, self.log, self._feed, traffic.measured),
             *(self._accept, self._home, leap),
@@ -81,7 +84,8 @@ class _World:
         self.replicas = fleet.replicas(cost, strategy.draft_work)
         self.routing = Routing(limits.router, self.replicas, self._input, stream(seed, "router"))
         self.loop: ClosedLoop | Sessions | None = None
-        self._plans: dict[tuple[int, int, int], tuple[Plan, int, bool]] = {}
+        self._plans: dict[tuple[int, int, int], tuple[Plan, int, str | None]] = {}
+        self._rejections: Counter[str] = Counter()
 
     def _feed(self, replica: int) -> Feed:
         """Return the arrivals that a replica can see coming: those of an open loop."""
@@ -89,8 +93,9 @@ class _World:
         waits = traffic.users is not None or traffic.turns is not None
         if waits or not self.limits.router.foreseeable:
             return Feed((), ())
-        rows = range(replica, len(self.traffic), self.limits.replicas)
-        return Feed(array("d", self.traffic.arrival_s[rows.start :: rows.step]), rows)
+        rows = range(replica, len(traffic), self.limits.replicas)
+        seen_s = traffic.arrival_s[rows.start :: rows.step] + self._ingress_s
+        return Feed(array("d", seen_s), rows)
 
     def run(self) -> None:
         """Run until every measured request has finished or was rejected."""
@@ -107,7 +112,8 @@ class _World:
                 submit=self._submit,
             )
         elif not self.limits.router.foreseeable:
-            OpenLoop(self.env, array("d", self.traffic.arrival_s), self._submit)
+            seen_s = self.traffic.arrival_s + self._ingress_s
+            OpenLoop(self.env, array("d", seen_s), self._route)
         collecting = gc.isenabled()
         gc.disable()  # nothing here is cyclic, and each collection would walk every request
         try:
@@ -117,39 +123,47 @@ class _World:
                 gc.enable()
 
     def _submit(self, row: int, user: int, at_s: float) -> None:
+        if not self._ingress_s:
+            self._route(row, user, at_s)
+            return
+        seen = simpy.Timeout(self.env, self._ingress_s)
+        if seen.callbacks is not None:
+            seen.callbacks.append(lambda _: self._route(row, user, at_s))
+
+    def _route(self, row: int, user: int, at_s: float) -> None:
         self.replicas[self.routing.choose(row)].submit(row, user, at_s)
 
     def _accept(self, row: int, user: int, at_s: float) -> Sequence | None:
         """Plan the request and let it in, or reject it: None."""
         log = self.log
+        if self._ingress_s and user < 0:  # a feed tells when the engine sees it
+            at_s = float(self.traffic.arrival_s[row])
         log.arrival_s[row] = at_s
         size = self._input[row], self._output[row], self._passes[row]
         planned = self._plans.get(size)
         if planned is None:
             planned = self._plan(size)
-        plan, chunks, fits = planned
-        if not fits:
+        plan, chunks, reason = planned
+        if reason is not None:
             log.status[row] = int(Status.REJECTED)
-            self._home(row, user, at_s)
+            self._rejections[reason] += self._home(row, user, at_s)
             return None
         log.chunks[row] = chunks
-        return Sequence(row, user, at_s, plan)
+        sequence = Sequence(row, user, at_s, plan)
+        if self._labelled:
+            sequence.priority = int(self.traffic.priority[row])
+            sequence.request_class = int(self.traffic.request_class[row])
+        return sequence
 
-    def _plan(self, size: tuple[int, int, int]) -> tuple[Plan, int, bool]:
-        """Return a request's plan, its chunks, and whether it can ever run; like ones share."""
+    def _plan(self, size: tuple[int, int, int]) -> tuple[Plan, int, str | None]:
+        """Return a request's plan, its chunks, and why it can never run; like ones share."""
         plan = self.strategy.plan(*size)
-        planned = plan, plan.chunks, self._can_ever_run(size[0] + size[1], plan)
+        habits = self.limits.habits
+        chunks = plan.chunks if habits is None else habits.chunks(plan)
+        planned = plan, chunks, never_runs(self.limits, size[0] + size[1], plan)
         if len(self._plans) < _MOST_PLANS:
             self._plans[size] = planned
         return planned
-
-    def _can_ever_run(self, context_tokens: int, plan: Plan) -> bool:
-        limits = self.limits
-        return (
-            context_tokens <= limits.max_context_tokens
-            and plan.peak_positions <= limits.max_batched_tokens
-            and limits.kv.blocks_for(plan.peak_kv_tokens) <= limits.kv.blocks
-        )
 
     def _home(self, row: int, user: int, now_s: float) -> bool:
         """Count a request that has left at `now_s`; tell whether it was a measured one.
@@ -217,6 +231,7 @@ class _World:
             prefix_cache=self.names is not None,
             kv_peak_share=self._kv_peak_share(leaps),
             events=len(leaps.passes) + int(entered.sum()),
+            rejections=tuple(sorted(self._rejections.items())),
             warmup=traffic.warmup,
             class_names=traffic.class_names,
         )

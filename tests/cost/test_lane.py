@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim.cost.lane import LanePass
+from sim.cost.lane import LanePass, StageLoad
 from tests.laws.loads import Shape, machine, shapes
 
 pytestmark = pytest.mark.laws
@@ -51,7 +51,9 @@ def test_stages_hold_their_layers_and_the_last_one_the_head() -> None:
         load = Shape(8, 1, 1000.0, 1.0).on(one)
         pass_s, host_s = one.pass_s(load), one.host_s(8)
         head_s = one.dense.logits_s(8.0)
-        stage_s = one.stage_s(pass_s, 8, 8.0)
+        held = StageLoad(sequences=8, logits=8.0, tokens=8, prompts=0)
+        stage_s, slope_s, _ = one.stage(pass_s, 1e-6, held)
+        assert slope_s == pytest.approx(1e-6 * share)
         assert stage_s == pytest.approx(
             share * (pass_s - host_s - head_s) + max(host_s, head_s), rel=1e-12
         )
@@ -60,4 +62,5 @@ def test_stages_hold_their_layers_and_the_last_one_the_head() -> None:
 
 def test_one_stage_is_the_whole_pass() -> None:
     one = LanePass(machine("llama-3.1-8b", "h200_sxm", (1, 1, 1, 2)))
-    assert one.stage_s(0.01, 8, 8.0) == 0.01
+    load = StageLoad(sequences=8, logits=8.0, tokens=8, prompts=0)
+    assert one.stage(0.01, 1e-6, load)[:2] == (0.01, 1e-6)

@@ -105,7 +105,20 @@ class Pipeline:
         if cost.layout.pipeline == 1:
             return pass_s
         layers = cost.model.num_layers
-        host = cost.host_pass_s + cost.host_sequence_s * count
+        host = self.host_s(count, load)
         head = cost.dense.logits_s(load.logit_positions + load.prefill_sequences)
         share = ceil(layers / cost.layout.pipeline) / layers
+        if cost.engine.asynchronous:  # the host works for one pass while the GPU is at another
+            return float(max(host, (pass_s - head) * share + head))
         return float((pass_s - host - head) * share + max(host, head))
+
+    def host_s(self, count: int, load: Any) -> float:
+        engine = self.cost.engine
+        seconds = engine.host_s_per_pass + engine.host_s_per_sequence * count
+        if load.prefill_sequences:
+            seconds += engine.host_s_per_prefill_pass
+            seconds += engine.host_s_per_prompt * load.prefill_sequences
+        graphs, tokens = engine.graph_batch_sizes, load.positions + load.prefill_tokens
+        if graphs and tokens > graphs[-1]:
+            seconds += engine.eager_host_s_per_pass
+        return float(seconds)

@@ -27,7 +27,7 @@ class ConstantLanes(LanePass):
 
     def __init__(self, constant_s: float, stages: int, sequence_s: float = 0.0) -> None:
         self.constant_s, self.sequence_s, self.reaches = constant_s, sequence_s, ()
-        self.stages, self.stage_share, self.other_tokens = stages, 1 / stages, 0
+        self.stages, self.stage_share, self._others = stages, 1 / stages, [0]
 
     def seconds(self, sequences: int, *load: Any, **_capped: Any) -> float:
         prompts = load[4] if len(load) > 4 else 0
@@ -36,5 +36,5 @@ class ConstantLanes(LanePass):
     def line(self, sequences: int, *_batch: Any) -> tuple[float, float, int]:
         return self.seconds(sequences), 0.0, NO_LIMIT
 
-    def stage_s(self, pass_s: float, *_batch: Any) -> float:
-        return pass_s / self.stages
+    def stage(self, pass_s: float, slope_s: float, load: Any) -> tuple[float, float, int]:
+        return pass_s / self.stages, slope_s / self.stages, NO_LIMIT
