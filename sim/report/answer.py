@@ -16,7 +16,7 @@ from sim.report.words import (
 )
 from sim.run import Outcome
 from sim.scenario import Scenario
-from sim.workload import ClosedLoop
+from sim.workload import ClosedLoop, Varying
 
 _TARGETS: Final = {"ttft": "TTFT", "tpot": "TPOT", "max_gap": "longest gap", "ttlt": "TTLT"}
 _BOUND: Final = {
@@ -155,7 +155,10 @@ def load_label(scenario: Scenario) -> str:
     arrivals, rate = scenario.workload.arrivals, scenario.workload.offered_requests_per_s
     if isinstance(arrivals, ClosedLoop):
         return f"{count(arrivals.users)} {'user' if arrivals.users == 1 else 'users at once'}"
-    return "this trace" if rate is None else f"{significant(rate)} requests/s"
+    if rate is None:
+        return "this trace"
+    mean = " on average" if isinstance(arrivals, Varying) else ""
+    return f"{significant(rate)} requests/s{mean}"
 
 
 def _refused(outcome: Outcome) -> str | None:
