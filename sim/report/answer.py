@@ -137,8 +137,11 @@ def _load(outcome: Outcome) -> str:
 
 def classes_in_trouble(outcome: Outcome) -> str | None:
     """Name the classes that starve; and, where targets go by class, those that miss theirs."""
-    parts = []
-    for one in outcome.metrics.classes:
+    parts: list[str] = []
+    classes = outcome.metrics.classes
+    if all(one.starves for one in classes):
+        return None  # the whole run is overloaded, and says so
+    for one in classes:
         asked, attained = outcome.scenario.slo.of(one.name).attainment, one.slo.attainment
         if one.starves:
             parts.append(f"class {one.name} starves")

@@ -131,3 +131,11 @@ def test_targets_of_a_class_that_does_not_go_are_refused(
         build_scenario({**BASE, **changes}, where="test", folder=Path())
     assert problem in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_where_every_class_starves_the_sentence_says_overloaded_and_no_more() -> None:
+    asked = {"arrivals": {"kind": "constant", "requests_per_s": 2000}}
+    seen = outcome(workload={**BASE["workload"], **asked}, run={"requests": 3000})
+    assert all(one.starves for one in seen.metrics.classes)
+    assert answer(seen).startswith("Overloaded: ")
+    assert "class" not in answer(seen)
