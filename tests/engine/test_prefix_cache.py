@@ -19,8 +19,8 @@ from tests.laws.constant_pass import ConstantPass
 
 MODES: tuple[Literal["leap", "pass"], ...] = ("leap", "pass")
 EVERY_MODE = pytest.mark.parametrize("mode", MODES)
-SHARED = os.environ.get("PARETOKEN_SHARED", Path(__file__).parents[2] / ".." / "shared")
-TRACE = Path(SHARED) / "data" / "traces" / "mooncake_conversation_trace.jsonl"
+SHARED = os.environ.get("PARETOKEN_SHARED", Path(__file__).parents[2] / ".." / "shared" / "data")
+TRACE = Path(SHARED) / "traces" / "mooncake_conversation_trace.jsonl"
 
 
 def test_who_was_let_go_first_goes_first_and_a_tail_before_its_head() -> None:
