@@ -38,7 +38,7 @@ A run may have been started otherwise; the table does not say.
 HELD: Final = {"hold_passes": 20, "hold_token_share": 0.75}
 """`batch_wait_timeout_iters: 20` and `batch_wait_max_tokens_ratio: 0.75` of TensorRT-LLM.
 
-The suites' public server scripts set them for prompts and answers of 1,024 on fewer than eight GPUs.
+The suites' public server scripts set them for 1,024 tokens in and out on fewer than eight GPUs.
 """
 _SEED: Final = 0
 

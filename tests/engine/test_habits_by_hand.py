@@ -35,14 +35,15 @@ def served(
 ) -> Simulation:
     """Serve (arrival s, prompt, answer); a pass takes a second whatever it holds."""
     arrival_s, inputs, outputs = (np.array(column) for column in zip(*rows, strict=True))
+    alike = [0] * len(rows)
     traffic = Traffic(
         arrival_s.astype(float) if users is None else np.zeros(len(rows)),
         inputs,
         outputs,
         measured=len(rows),
         users=users,
-        **({} if priority is None else {"priority": np.array(priority)}),
-        **({} if request_class is None else {"request_class": np.array(request_class)}),
+        priority=np.array(priority or alike),
+        request_class=np.array(request_class or alike),
     )
     sizes: dict[str, Any] = {
         "replicas": 1,
@@ -183,7 +184,8 @@ def test_the_order_decides_who_takes_the_free_place(mode: Mode) -> None:
     def turns(**settings: Any) -> list[int]:
         scheduler = ChunkedPrefillSettings(**settings)
         told = records(rows, mode, max_sequences=1, priority=classes, scheduler=scheduler)
-        return np.argsort(told.admitted_s).tolist()
+        order: list[int] = np.argsort(told.admitted_s).tolist()
+        return order
 
     assert turns() == [0, 1, 2, 3]
     assert turns(order="priority") == [0, 3, 2, 1]
