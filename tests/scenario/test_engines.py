@@ -10,7 +10,7 @@ from sim.cost import PassLoad
 from sim.engine import Habits
 from sim.errors import InputError
 from sim.hardware import list_engines, list_gpus, load_engine, load_gpu
-from sim.provenance import provenance
+from sim.provenance import not_modelled, provenance
 from sim.scenario import Scenario, Serving, build_scenario, resolve
 from sim.scenario.habits import SCHEDULERS, kernels_of
 
@@ -162,3 +162,23 @@ def test_prompts_cost_the_host_by_pass_and_by_prompt() -> None:
     load = PassLoad(2, 2, 2.0, 100.0, 100.0, 3, 300, 300.0, 15_000.0)
     more_s = serving(engine_options=options).cost.pass_s(load) - serving().cost.pass_s(load)
     assert more_s == pytest.approx(8e-3 + 3 * 300e-6)
+
+
+def test_priorities_that_the_scheduler_does_not_look_at_are_told() -> None:
+    classes = [
+        {
+            "name": name,
+            "share": 0.5,
+            "priority": priority,
+            "input_tokens": {"kind": "fixed", "tokens": 100},
+            "output_tokens": {"kind": "fixed", "tokens": 10},
+        }
+        for priority, name in enumerate(("first", "later"))
+    ]
+    workload = {"arrivals": {"kind": "closed_loop", "users": 4}, "classes": classes}
+    said = " ".join(not_modelled(scenario(workload=workload)))
+    assert "scheduler.order" in said
+    order = {"kind": "prefill_first", "order": "priority"}
+    assert "scheduler.order" not in " ".join(
+        not_modelled(scenario(workload=workload, scheduler=order))
+    )
