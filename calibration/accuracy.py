@@ -31,18 +31,19 @@ requests, once for the whole table.
 one setting differ by 21 % of TPOT at the 90th percentile: that is the floor of p90.
 
 **Predicted:** the shipped universal roofline (one set of coefficients for all GPUs and engines,
-with 20 µs per layer and pass) and, for every engine, the generic host layer, which has no host
-time. **Nothing was fitted to these rows here.** But the coefficients come from an earlier
-prototype that saw dense runs of the same collection: this table checks the simulator, and is no
-test on unseen runs.
+with 20 µs per layer and pass, 18 for TensorRT-LLM) and the preset of each engine
+(`hardware_profiles/engines/`): how it reserves memory, what it batches, time on the host, how it
+hands tokens out. **Nothing was fitted to these rows here.** But coefficients and the presets'
+times come from an earlier prototype that saw dense runs of the same collection: this table checks
+the simulator, and is no test on unseen runs.
 
 **Replayed as driven:** a closed loop of as many users as the row says, ten prompts per user, all
 users at once, lengths uniform in 80 to 100 % of the nominal ones, no request pipeline, a budget
-of 8,192 tokens a pass with chunked prefill, 90 % of the memory. The KV cache has the precision
-that the engine gives it by default: FP8 for FP8 checkpoints on TensorRT-LLM, bf16 on vLLM and
-SGLang (`auto`: the data type of the model). Some runs were probably started otherwise; the table
-does not say. The choice matters: with an FP8 cache the runs on vLLM would come out 10 % too fast
-rather than 4 %.
+of 8,192 tokens a pass. Where the suites' public scripts hold prompts back to batch them
+(TensorRT-LLM, 1,024 in and out, fewer than eight GPUs), so does the replay. The KV cache has the
+precision that the engine gives it by default: FP8 for FP8 checkpoints on TensorRT-LLM, bf16 on
+vLLM and SGLang (`auto`: the data type of the model). Some runs were probably started otherwise;
+the table does not say.
 """
 
 

@@ -86,6 +86,12 @@ def not_modelled(scenario: Scenario) -> tuple[str, ...]:
     ]
     if scenario.deployment.replicas > 1 and scenario.deployment.router.foreseeable:
         missing.append("replicas are served in turn, whatever their load (`deployment.router`)")
+    urgencies = {one.priority for one in scenario.workload.classes or ()}
+    ordered = scenario.scheduler is not None and scenario.scheduler.order == "priority"
+    if len(urgencies) > 1 and not ordered:
+        missing.append(
+            "priorities of the classes: requests are served as they come (`scheduler.order`)"
+        )
     return (*missing, *scenario.decoding.not_modelled)
 
 

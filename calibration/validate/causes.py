@@ -1,4 +1,4 @@
-"""Why a prediction is off: what is known of the engines and not simulated yet, by visible signs.
+"""Why a prediction is off: what is known of the engines, by visible signs.
 
 These are readings of single rows for a report. Nothing here changes a prediction.
 """
@@ -25,11 +25,6 @@ class Cause:
     fits: Callable[[MeasuredRun, Prediction], bool]
 
 
-def _held_back(run: MeasuredRun, _: Prediction) -> bool:
-    short = run.input_tokens == run.output_tokens == 1024
-    return run.engine == "trtllm" and short and run.tensor_parallel < 8
-
-
 def _front_end(run: MeasuredRun, _: Prediction) -> bool:
     return run.engine == "sglang" and run.concurrency >= _MANY_USERS
 
@@ -47,16 +42,9 @@ def _one_shot(run: MeasuredRun, _: Prediction) -> bool:
 
 CAUSES: Final = (
     Cause(
-        "held prompts",
-        "TensorRT-LLM holds prompts back to batch them: the public server scripts of the suite set"
-        " `batch_wait_timeout_iters: 20` for 1024/1024 on fewer than eight GPUs, and these runs"
-        " are about 20 passes late at every concurrency. TTFT only.",
-        _held_back,
-    ),
-    Cause(
         "front end",
         "One SGLang front end hands out the tokens of all users; with hundreds of them it, not the"
-        " GPU, sets the pace, and new prompts wait for it.",
+        " GPU, sets the pace. It is simulated with one rate for all models and lengths.",
         _front_end,
     ),
     Cause(
@@ -74,8 +62,8 @@ CAUSES: Final = (
 )
 HOST: Final = Cause(
     "host",
-    "Host time of the engine (per pass, and per sequence in it) and kernels of its own: the"
-    " generic host layer has none, and one roofline stands for the kernels of all engines.",
+    "Host time of the engine and kernels of its own: one set of host times stands for all models"
+    " and versions of an engine, and one roofline for the kernels of all engines.",
     lambda _run, _predicted: True,
 )
 

@@ -1,12 +1,12 @@
 """From limits to replicas: one lane each, or several; with a prefix cache, or without."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import simpy
 
-from sim.cost import ForwardPass
+from sim.cost import ForwardPass, KvShape
 from sim.cost.lane import lane_pass
 from sim.decoding import DraftWork
 from sim.engine.crew import Crew
@@ -24,6 +24,7 @@ from sim.engine.replica import Replica
 from sim.engine.sequence import Sequence
 from sim.engine.shared_pool import ReservingSharedPool, SharedPool
 from sim.engine.sharing import Sharing, SharingHabitual, SharingHabitualLane, SharingLane
+from sim.records import Leaps
 
 _R = TypeVar("_R", bound=Replica)
 
@@ -116,3 +117,12 @@ class Fleet:
         if habits is not None and habits.whole_answer:
             return ReservingPool(shape) if names is None else ReservingSharedPool(shape, names)
         return KvPool(shape) if names is None else SharedPool(shape, names)
+
+
+def peak_share(replicas: Iterable[Replica | Crew], kv: KvShape, leaps: Leaps) -> float:
+    """Return the most blocks ever in use in one pool of shape `kv`, as a share of it."""
+    pools = [lane.pool for replica in replicas for lane in replica.lanes]
+    peaks = [pool.peak_blocks for pool in pools if isinstance(pool, SharedPool)]
+    if peaks:
+        return max(peaks) / kv.blocks
+    return float(kv.share_of(leaps.kv_used_tokens, leaps.sequences).max(initial=0.0))

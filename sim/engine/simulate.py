@@ -11,17 +11,16 @@ import simpy
 from sim.cost import ForwardPass
 from sim.decoding import Plan, Strategy
 from sim.engine.feed import Feed
-from sim.engine.fleet import Fleet
+from sim.engine.fleet import Fleet, peak_share
 from sim.engine.limits import Limits, never_runs
 from sim.engine.log import Log
 from sim.engine.open_loop import OpenLoop
 from sim.engine.prefix_cache import Names
 from sim.engine.routing import Routing
 from sim.engine.sequence import Sequence
-from sim.engine.shared_pool import SharedPool
 from sim.engine.source import ClosedLoop, Sessions, in_order_of_issue
 from sim.engine.visible import gaps_and_first_chunks
-from sim.records import IntArray, Leaps, RequestRecords, Simulation, Status, StepSeries, Traffic
+from sim.records import IntArray, RequestRecords, Simulation, Status, StepSeries, Traffic
 from sim.workload import stream
 
 _MOST_PLANS = 1 << 12
@@ -229,21 +228,12 @@ class _World:
             replicas=self.limits.replicas,
             kv_pool_tokens=kv.tokens_of_one_sequence * self.limits.lanes,
             prefix_cache=self.names is not None,
-            kv_peak_share=self._kv_peak_share(leaps),
+            kv_peak_share=peak_share(self.replicas, kv, leaps),
             events=len(leaps.passes) + int(entered.sum()),
             rejections=tuple(sorted(self._rejections.items())),
             warmup=traffic.warmup,
             class_names=traffic.class_names,
         )
-
-    def _kv_peak_share(self, leaps: Leaps) -> float:
-        """Return the most blocks ever in use in one pool, as a share of it."""
-        kv = self.limits.kv
-        if self.names is None:
-            return float(kv.share_of(leaps.kv_used_tokens, leaps.sequences).max(initial=0.0))
-        lanes = [lane for replica in self.replicas for lane in replica.lanes]
-        pools = [lane.pool for lane in lanes]
-        return max(p.peak_blocks for p in pools if isinstance(p, SharedPool)) / kv.blocks
 
 
 def _in_system(entered_s: np.ndarray, left_s: np.ndarray) -> StepSeries:

@@ -40,7 +40,6 @@ def test_it_is_written_to_docs_and_a_wrong_table_is_one_sentence(
 @pytest.mark.parametrize(
     ("cells", "ttft_ms", "cause"),
     [
-        ({"engine": "trtllm", "input_tokens": 1024, "output_tokens": 1024}, 10, "held prompts"),
         ({"engine": "sglang", "concurrency": 512}, 10, "front end"),
         ({"input_tokens": 8192}, 100_000, "KV room"),
         ({"engine": "trtllm", "tensor_parallel": 8, "concurrency": 128}, 10, "wide all-reduce"),

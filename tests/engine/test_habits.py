@@ -107,6 +107,8 @@ def check(case: Case) -> list[Guest]:
             assert records.max_gap_s[row] == pytest.approx(
                 longest, rel=1e-8, abs=1e-12, nan_ok=True
             ), (mode, row)
+        assert seen.kv_peak_share <= 1
+        assert (seen.in_system.count >= 0).all()
         everything = [np.diff(job.seen_s) for job in jobs[: seen.measured]]
         gaps = np.concatenate([np.zeros(0), *everything])
         assert seen.gaps.weights.sum() == pytest.approx(len(gaps)), mode
