@@ -145,7 +145,7 @@ def test_a_batch_of_the_static_scheduler_starts_when_the_one_before_has_ended(
     scenario = build_scenario(content, where="recipe", folder=tmp_path)
     continuous = run(scenario).simulation.records
     scheduler = executed("sim/engine/schedulers/static_batching.py").StaticBatching
-    monkeypatch.setattr(import_module("sim.engine.simulate"), "ChunkedPrefill", scheduler)
+    monkeypatch.setattr(import_module("sim.engine.fleet"), "ChunkedPrefill", scheduler)
     leap, step = (run(scenario, mode=mode).simulation.records for mode in ("leap", "pass"))
     for batch in (4, 8):
         assert leap.admitted_s[batch] == leap.last_token_s[:batch].max()
