@@ -87,7 +87,7 @@ def _in_si(options: dict[str, Any]) -> dict[str, Any]:
 class Setting(BaseModel):
     """One value of a preset, and who says so."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     value: bool | float | str | tuple[int, ...]
     origin: HabitOrigin

@@ -16,7 +16,7 @@ Microseconds = Annotated[float, Ge(0), Le(1_000_000), Field(allow_inf_nan=False)
 class EngineOptions(BaseModel):
     """Habits of a serving engine; a key that is left out stays as the engine's preset has it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     memory_rule: MemoryRule | None = None
     """What `memory_fraction` is a share of: the whole memory of a GPU (weights and reserve come

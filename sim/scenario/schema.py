@@ -39,7 +39,7 @@ class Scenario(BaseModel):
     hardware: str
     """Name of a GPU profile, or path of your own."""
     engine: str = "generic"
-    engine_options: EngineOptions = EngineOptions()
+    engine_options: EngineOptions = Field(default_factory=EngineOptions)
     """Habits that differ from those of the engine's preset."""
     scheduler: AnyScheduler | None = None
     """What goes into a pass; None: as the engine does it."""

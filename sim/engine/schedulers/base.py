@@ -127,7 +127,7 @@ def _slots(head: Sequence, taken: int) -> float:
 class SchedulerSettings(BaseModel):
     """Settings that all schedulers know."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     order: Order = "fcfs"
     """Who is admitted first: who came first; the lowest `priority`; the shortest prompt; or the
