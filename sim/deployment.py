@@ -42,8 +42,8 @@ class Deployment(BaseModel):
     """Most requests that run at once on one replica."""
     max_batched_tokens: Annotated[int, Ge(1), Le(1 << 20)] = 8192
     """Query positions that one pass may hold (the token budget)."""
-    memory_fraction: Annotated[float, Gt(0), Le(1)] = 0.9
-    """Share of GPU memory that the engine may use."""
+    memory_fraction: Annotated[float, Gt(0), Le(1)] | None = None
+    """Share of GPU memory that the engine may use, counted by its own rule; None: its default."""
     num_gpu_blocks: Annotated[int, Ge(1)] | None = None
     """Size of the KV pool in blocks, where it is known; replaces the memory calculation."""
     block_tokens: Annotated[int, Ge(1), Le(1024)] = 16

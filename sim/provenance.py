@@ -3,8 +3,12 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from sim.hardware.engine import EngineProfile, HabitOrigin
+from sim.hardware.engine import weakest as weakest_habit
 from sim.scenario import Scenario, Serving
 
+_HOST = frozenset({"memory_reserve_gb", "host_us_per_pass", "host_us_per_sequence"})
+"""Settings that the part `host` speaks for."""
 Origin = Literal["measured", "calibrated", "assumed"]
 
 
@@ -31,12 +35,13 @@ def provenance(scenario: Scenario, serving: Serving) -> dict[str, Part]:
         "kernels": Part(fitted.origin, _with_note(fitted.source, fitted.note), errors or None),
         **_borrowed(serving),
         "host": Part(engine.origin, _with_note(engine.source, engine.note)),
+        **_habits(serving),
         "decoding": _decoding(scenario),
         "workload": Part("assumed", scenario.workload.describe()),
         "pipeline": Part("assumed", "stage times of the scenario, not simulated"),
         "memory": Part(
             "assumed" if scenario.deployment.num_gpu_blocks is None else "measured",
-            _pool(scenario),
+            _pool(scenario, serving.engine),
         ),
     }
     if serving.quote is not None:
@@ -73,7 +78,7 @@ def not_modelled(scenario: Scenario) -> tuple[str, ...]:
     """Return what a reader might take for granted and is not in the numbers."""
     missing = [
         "the error of the calibration is not in the intervals, which hold the sampling error only",
-        "prefix caching, priorities, autoscaling and failures",
+        "prefix caching, autoscaling and failures",
         "warm-up of a cold replica",
     ]
     if scenario.deployment.replicas > 1:
@@ -85,10 +90,25 @@ def _with_note(source: str, note: str | None) -> str:
     return source if note is None else f"{source}; {note}"
 
 
-def _pool(scenario: Scenario) -> str:
+def _pool(scenario: Scenario, engine: EngineProfile) -> str:
     if scenario.deployment.num_gpu_blocks is not None:
         return "size of the KV pool as given (num_gpu_blocks)"
+    if engine.memory_rule == "share_of_free":
+        return "KV pool: a fraction of what weights and the engine's reserve leave of the GPU"
     return "KV pool: memory fraction of the GPU less weights and the engine's reserve"
+
+
+def _habits(serving: Serving) -> dict[str, Part]:
+    """Return who told the settings of the engine, the weakest of them deciding."""
+    told = [row for row in serving.engine.told_by if row[0] not in _HOST]
+    if not told:
+        return {}
+    by_origin: dict[HabitOrigin, list[str]] = {}
+    for name, origin, _ in told:
+        by_origin.setdefault(origin, []).append(name)
+    said = "; ".join(f"{origin}: {', '.join(by_origin[origin])}" for origin in sorted(by_origin))
+    weak = weakest_habit(tuple(by_origin))
+    return {"engine": Part("measured" if weak == "documented" else weak, said)}
 
 
 def _decoding(scenario: Scenario) -> Part:

@@ -211,6 +211,8 @@ class Simulation:
     """Most KV blocks ever in use on one replica, as a share of its pool."""
     events: int
     """Engine events handled: leaps and arrivals."""
+    rejections: tuple[tuple[str, int], ...] = ()
+    """(reason, measured requests) of those that could never fit."""
     warmup: int | None = None
     """So many of the measured requests are not counted; `None`: what the metrics find."""
     class_names: tuple[str, ...] = (DEFAULT_CLASS,)

@@ -35,6 +35,11 @@ TensorRT-LLM takes the cache's format from the checkpoint's quantisation file, w
 and SGLang document `auto` as the data type of the model, which is bf16 for an FP8 checkpoint too.
 A run may have been started otherwise; the table does not say.
 """
+HELD: Final = {"hold_passes": 20, "hold_token_share": 0.75}
+"""`batch_wait_timeout_iters: 20` and `batch_wait_max_tokens_ratio: 0.75` of TensorRT-LLM.
+
+The suites' public server scripts set them for prompts and answers of 1,024 on fewer than eight GPUs.
+"""
 _SEED: Final = 0
 
 
@@ -62,6 +67,13 @@ def kv_precision(run: MeasuredRun) -> Precision:
     return "fp8" if run.weights == "fp8" and run.engine in FP8_KV_ENGINES else "bf16"
 
 
+def engine_options(run: MeasuredRun) -> dict[str, object]:
+    """Return what the suites' scripts set of an engine beside its preset."""
+    short = run.input_tokens == run.output_tokens == 1024
+    held = run.engine == "trtllm" and short and run.tensor_parallel < 8
+    return dict(HELD) if held else {}
+
+
 def weights_of(run: MeasuredRun, model: Model) -> str:
     """Return the format that a run's label means for this model.
 
@@ -82,6 +94,7 @@ def scenario_of(run: MeasuredRun) -> Scenario:
         "model": run.model,
         "hardware": run.gpu,
         "engine": run.engine,
+        "engine_options": engine_options(run),
         "deployment": {
             "tensor_parallel": run.tensor_parallel,
             "expert_parallel": run.expert_parallel,

@@ -1,13 +1,15 @@
 """The time of one pass of the served model over one batch."""
 
-from typing import NamedTuple
+from copy import copy
 
 from sim.cost.attention import NO_LIMIT, Rates, decode_rates, prefill_rates
 from sim.cost.dense import Dense
 from sim.cost.fits_used import fits_used
+from sim.cost.host import HostTime, padded
 from sim.cost.layers import layers_of
 from sim.cost.layout import Lane, Layout
 from sim.cost.operation import Operation
+from sim.cost.pass_load import PassLoad, Reads
 from sim.deployment import Deployment
 from sim.hardware import EngineProfile, FittedProfile, GpuProfile
 from sim.model import Model
@@ -15,31 +17,6 @@ from sim.model import Model
 _MOST_REMEMBERED = 1 << 18
 _Size = tuple[int, float, int] | tuple[int, float, int, int]
 """Tokens, logits and states of a lane, and the tokens that its experts see if they are others."""
-Reads = tuple[tuple[float, float], ...]
-"""(KV tokens read, pairs) in the layers of each reach."""
-
-
-class PassLoad(NamedTuple):
-    """What one pass of one replica holds, summed over its sequences."""
-
-    sequences: int
-    """Sequences that decode."""
-    positions: int
-    """Their query positions."""
-    logit_positions: float
-    """Those of them whose logits are needed."""
-    context_tokens: float
-    """KV tokens that they read in layers that look back all the way."""
-    pairs: float
-    """Their query x key pairs there."""
-    prefill_sequences: int = 0
-    prefill_tokens: int = 0
-    prefill_context_tokens: float = 0.0
-    """KV tokens that the prompt chunks read, their own included."""
-    prefill_pairs: float = 0.0
-    capped: Reads = ()
-    """The same in layers that look back only so far, in the order of `ForwardPass.reaches`."""
-    prefill_capped: Reads = ()
 
 
 class ForwardPass:
@@ -77,9 +54,15 @@ class ForwardPass:
         """Format in which most weights are multiplied."""
         self.weight_only = self.layers.weight_only
         """Stored formats that save bytes only: the GPU multiplies them in 16 bits."""
-        self.host_pass_s = engine.host_s_per_pass
-        self.host_sequence_s = engine.host_s_per_sequence
+        self.host, self._graphs = HostTime.of(engine), engine.graph_batch_sizes
+        self._host = None if self.host.plain else self.host
+        """Host time that is more than a constant on top; None in the simple case."""
+        self._host_pass_s = self.host.pass_s if self._host is None else 0.0
+        self._host_sequence_s = self.host.sequence_s if self._host is None else 0.0
         self._by_size: dict[_Size, float] = {}
+        self._gpu_side = copy(self)
+        """The same without the host where `_host` adds it."""
+        self._gpu_side._host = None  # noqa: SLF001  # its own
 
     @property
     def fits_used(self) -> tuple[str, ...]:
@@ -129,6 +112,9 @@ class ForwardPass:
         if prefill_tokens:
             reads = prefill_context_tokens, prefill_pairs
             total += _attention_s(self._prefill, *reads, prefill_capped, prefill)
+        if self._host is not None:
+            host_s = self._host.seconds(count, tokens, prefill_sequences)
+            return self._host.together(total, host_s)
         return total
 
     def _lane(
@@ -167,6 +153,9 @@ class ForwardPass:
         tokens read, pairs, and by how much both grow per pass. The line ends where attention of
         one kind turns from memory-bound to compute-bound or back.
         """
+        if self._host is not None:
+            side = self._gpu_side.line(sequences, positions, logit_positions, growths)
+            return self._host.line(side, sequences, positions)
         if self._only is not None:
             key = (positions, logit_positions, sequences if self._stateful else 0)
             seconds, slope, limit = self._only.line(*growths[0])
@@ -190,8 +179,8 @@ class ForwardPass:
             *(load.prefill_sequences, load.prefill_tokens),
         )
         decode, prefill = lane.decode, lane.prefill
-        host_s = self.host_s(load.sequences + load.prefill_sequences)
-        found = self.dense.operations(lane.tokens, lane.sequences, lane.stage_tokens)
+        tokens, stage = (padded(each, self._graphs) for each in (lane.tokens, lane.stage_tokens))
+        found = self.dense.operations(tokens, lane.sequences, stage)
         found += self.dense.logits(lane.logits)
         if load.sequences:
             reads = ((load.context_tokens, load.pairs), *load.capped)
@@ -203,22 +192,35 @@ class ForwardPass:
             for index, rates in self._prefill:
                 read, made = reads[index + 1]
                 found.append(rates.operation(read * prefill, made * prefill, "prefill"))
-        if host_s:
-            found.append(Operation("host", 1, host_s, kind="host"))
+        gpu_s = sum(operation.total_s for operation in found)
+        host_s = self.host_s(
+            load.sequences + load.prefill_sequences,
+            load.positions + load.prefill_tokens,
+            load.prefill_sequences,
+        )
+        exposed_s = self.host.together(gpu_s, host_s) - gpu_s if self._host else host_s
+        if exposed_s:
+            found.append(Operation("host", 1, exposed_s, kind="host"))
         return tuple(found)
 
-    def host_s(self, sequences: int) -> float:
-        """Return the engine's own time per pass, s."""
-        return self.host_pass_s + self.host_sequence_s * sequences
+    def host_s(self, sequences: int, tokens: int = 0, prompts: int = 0) -> float:
+        """Return the engine's own time per pass, s; with `asynchronous`, beside the GPU's."""
+        return self.host.seconds(sequences, tokens, prompts)
 
     def _beside_attention_s(self, size: _Size, sequences: int) -> float:
         """Return the time of all that does not depend on the context, host included, s."""
         known = self._by_size.get(size)
         if known is None:
-            known = self.dense.seconds(*size)
+            known = self.dense.seconds(*(self._on_graphs(size) if self._graphs else size))
             if len(self._by_size) < _MOST_REMEMBERED:  # fractional positions hardly repeat
                 self._by_size[size] = known
-        return known + self.host_pass_s + self.host_sequence_s * sequences
+        return known + self._host_pass_s + self._host_sequence_s * sequences
+
+    def _on_graphs(self, size: _Size) -> _Size:
+        """Return a size with its tokens filled up to those of a captured graph."""
+        tokens, logits, held, *stage = size
+        more = (padded(each, self._graphs) for each in stage)
+        return (padded(tokens, self._graphs), logits, held, *more)  # type: ignore[return-value]
 
 
 def _attention_s(

@@ -26,6 +26,7 @@ class MemoryPlan:
     """Bytes on each GPU of a replica, and the KV pool that they leave."""
 
     usable_bytes: float
+    """What weights, reserve and KV pool may take of a GPU."""
     weight_bytes: float
     draft_weight_bytes: float
     reserve_bytes: float
@@ -35,6 +36,8 @@ class MemoryPlan:
     """Recurrent state of one sequence on one GPU."""
     kv: KvShape
     """The pool of the replica."""
+    block_bytes: float
+    """One KV block on one GPU."""
 
     @property
     def blocks(self) -> int:
@@ -131,7 +134,7 @@ def plan_memory(
     """
     plan, left = _plan(model, gpu, engine, deployment, draft_share)
     if plan is None:
-        usable = deployment.memory_fraction * gpu.memory_bytes.value
+        usable = _usable_bytes(gpu, engine, deployment, gpu.memory_bytes.value)
         ways = _ways_out(model, gpu, engine, deployment, draft_share)
         gpus = deployment.gpus_per_replica
         raise DoesNotFitError(
@@ -143,6 +146,18 @@ def plan_memory(
     return plan
 
 
+def _usable_bytes(
+    gpu: GpuProfile, engine: EngineProfile, deployment: Deployment, taken_bytes: float
+) -> float:
+    """Return what weights, reserve and KV pool may take of one GPU by the engine's rule, B."""
+    whole = gpu.memory_bytes.value
+    fraction = deployment.memory_fraction or engine.memory_fraction
+    if engine.memory_rule == "share_of_memory":
+        return fraction * whole
+    free = whole - taken_bytes  # TensorRT-LLM takes its share of what the rest leaves
+    return taken_bytes + fraction * free if free > 0 else whole
+
+
 def _plan(
     model: Model,
     gpu: GpuProfile,
@@ -152,7 +167,8 @@ def _plan(
 ) -> tuple[MemoryPlan | None, float]:
     """Return the plan, or None and the bytes that are left (negative: missing)."""
     weights = weight_bytes_per_gpu(model, gpu, deployment)
-    usable = deployment.memory_fraction * gpu.memory_bytes.value
+    taken = weights * (1.0 + draft_share) + engine.memory_reserve_bytes
+    usable = _usable_bytes(gpu, engine, deployment, taken)
     left = usable - weights * (1.0 + draft_share) - engine.memory_reserve_bytes
     full, windows, state = _kv_bytes(model, deployment, draft_share)
     size = deployment.block_tokens
@@ -175,6 +191,7 @@ def _plan(
         kv_bytes_per_token=full + sum(windows.values()),
         state_bytes_per_sequence=state,
         kv=shape,
+        block_bytes=unit,
     )
     return plan, left
 

@@ -1,5 +1,7 @@
 """The SimPy world: requests in, records out. `simulate` is the only door."""
 
-from sim.engine.simulate import Limits, simulate
+from sim.engine.habits import Habits
+from sim.engine.limits import Limits
+from sim.engine.simulate import simulate
 
-__all__ = ["Limits", "simulate"]
+__all__ = ["Habits", "Limits", "simulate"]

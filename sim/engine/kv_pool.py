@@ -1,8 +1,10 @@
 """Paged KV: how many blocks the resident sequences need, and for how many passes they will fit."""
 
 from collections.abc import Iterable
+from math import inf
 
 from sim.cost import KvShape
+from sim.decoding import Plan
 from sim.engine.batch import DecodeBatch
 from sim.engine.block_count import BlockCount
 from sim.engine.sequence import Sequence
@@ -28,6 +30,10 @@ class KvPool:
         for sequence in prefilling:
             used += self.shape.blocks_for(sequence.computed + sequence.chunk)
         return self.shape.blocks - used
+
+    def blocks_of(self, sequence: Sequence, tokens: float) -> float:  # noqa: ARG002
+        """Return the blocks that a sequence takes while it holds `tokens`."""
+        return self.shape.blocks_for(tokens)
 
     def least_free(self, batch: DecodeBatch) -> float:
         """Return a lower bound of what the decoding sequences leave in the coming pass."""
@@ -56,3 +62,39 @@ class KvPool:
                 fits = self.free(batch, (), passes + middle - 1) >= 0
             low, high = (middle, high) if fits else (low, middle)
         return low
+
+
+class ReservingPool(KvPool):
+    """Each sequence takes the blocks of its whole answer when it is admitted: none runs short."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self, shape: KvShape) -> None:
+        super().__init__(shape)
+        self._known: dict[Plan, float] = {}
+
+    def blocks_of(self, sequence: Sequence, tokens: float) -> float:  # noqa: ARG002
+        """Return the most blocks that the sequence will ever need."""
+        plan = sequence.plan
+        known = self._known.get(plan)
+        if known is None:
+            known = self._known[plan] = self.shape.blocks_for(plan.peak_kv_tokens)
+        return known
+
+    def free(self, batch: DecodeBatch, prefilling: Iterable[Sequence], passes: int) -> float:  # noqa: ARG002
+        """Return the blocks that nobody has reserved."""
+        used = sum(self.blocks_of(sequence, 0.0) for sequence in prefilling)
+        return self.least_free(batch) - used
+
+    def least_free(self, batch: DecodeBatch) -> float:
+        """Return what the decoding sequences leave."""
+        reserved = sum(self.blocks_of(member, 0.0) for member in batch.members.values())
+        return self.shape.blocks - reserved
+
+    def room(self, batch: DecodeBatch) -> float:  # noqa: ARG002
+        """Return no limit: what a sequence grows by is reserved."""
+        return inf
+
+    def passes_that_fit(self, batch: DecodeBatch, passes: int, wanted: int) -> int:  # noqa: ARG002
+        """Return all of them."""
+        return wanted

@@ -14,6 +14,23 @@ LEAP, _PASSES, _STINT, _REACH = Struct("16d"), Struct("d"), Struct("6q"), Struct
 _PASSES_AT = 4 * _PASSES.size
 
 
+class HabitLog:
+    """What only replicas with habits write down; leaps by their place among all."""
+
+    def __init__(self) -> None:
+        self.since_s = array("d")
+        """Of each stint: when the last token before it was seen."""
+        self.paused = array("q")
+        """Leaps in which the decode batch stood still."""
+        self.delays = array("d")
+        """Rows of four: leap; the front end's work left at its start, work that each pass adds,
+        and work of the prompts that end [s]."""
+        self.shown: list[tuple[int, int, float]] = []
+        """(replica, row, time in s) of chunks that come with no pass of a stint."""
+        self.numbers: IntArray = np.zeros(0, dtype=np.int64)
+        """Number of each leap among those that came to their end; -1 if it did not."""
+
+
 class Log:
     """Times of each request, leaps and decode stints of each replica, and who was inside when."""
 
@@ -29,6 +46,7 @@ class Log:
         """Leaps as they stand at their first pass: rows of `LEAP`; `columns` tells the order."""
         self.pauses: list[tuple[int, float]] = []
         """(row, gap in s) from the last token before a preemption to the next one."""
+        self.habits = HabitLog()
 
     def finished(self, row: int, replica: int, now_s: float) -> None:
         """Note the end of a request."""
@@ -60,6 +78,7 @@ class Log:
         table = np.frombuffer(self.leaps, dtype=np.float64).reshape(-1, 16)
         ended = np.ones(len(table), dtype=bool)
         ended[[place // LEAP.size for place in in_flight]] = False
+        self.habits.numbers = np.where(ended, np.cumsum(ended) - 1, -1)
         rows = table[ended].T
         self.leaps = bytearray()
         (replica, start_s, first_s, slope_s, passes, sequences, positions, logits) = rows[:8]

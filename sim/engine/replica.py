@@ -15,7 +15,7 @@ from sim.engine.kv_pool import KvPool
 from sim.engine.leap_log import log_decode, log_mixed
 from sim.engine.log import Log
 from sim.engine.pricing import Leap, Pricer
-from sim.engine.schedulers import ChunkedPrefill
+from sim.engine.schedulers import Scheduler
 from sim.engine.sequence import Sequence
 from sim.engine.state import ReplicaState
 
@@ -30,7 +30,7 @@ class Replica(ReplicaState):
         *,
         pricer: Pricer,
         pool: KvPool,
-        scheduler: ChunkedPrefill,
+        scheduler: Scheduler,
         log: Log,
         feed: Feed,
         own: int,
@@ -138,13 +138,16 @@ class Replica(ReplicaState):
         if not self.leaping:
             batch.recount(self.passes)
         leap.start_s, leap.passes, self._open = now, 1, False
-        log = self.log
-        self.in_flight = len(log.leaps)
+        log, self.in_flight = self.log, len(self.log.leaps)
         if self.prefilling:
-            self.pricer.mixed(batch, self.prefilling, leap)
-            log_mixed(log, self.index, batch, leap, self.prefilling)
+            self.pricer.mixed(self.beside, self.prefilling, leap)
+            if self.extra_s:
+                self.add_extra(leap)
+            log_mixed(log, self.index, self.beside, leap, self.prefilling)
             return leap.first_s
         self.pricer.decode(batch, leap)
+        if self.extra_s:
+            self.add_extra(leap)
         duration_s = leap.first_s
         if self.leaping and not preempted:
             duration_s = self._stretch(now, room)
@@ -158,10 +161,11 @@ class Replica(ReplicaState):
         ahead = min(ahead, leap.limit)
         if batch.growth * ahead > room:
             ahead = self.pool.passes_that_fit(batch, self.passes, ahead)
+        ahead, self.horizon = min(ahead, self.horizon or ahead), 0
         if ahead <= 1:
             return leap.first_s
         duration_s = leap.after(ahead)
-        if not self.waiting:
+        if not self.waiting or self.scheduler.watchful:
             self._open = True
             coming_s = self.feed.next_s - now
             if coming_s < duration_s:

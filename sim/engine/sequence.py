@@ -1,6 +1,6 @@
 """A request inside a replica: the engine's own mutable record of it."""
 
-from math import ceil
+from math import ceil, nan
 
 from sim.decoding import Phase, Plan
 from sim.units import TOKEN_ROUNDING
@@ -26,8 +26,12 @@ class Sequence:
         "plan",
         "preempted_s",
         "preemptions",
+        "priority",
+        "request_class",
         "row",
         "serial",
+        "since_s",
+        "swapped",
         "target",
         "user",
     )
@@ -51,6 +55,11 @@ class Sequence:
         """Passes of the current phase that are behind it, as of `joined`."""
         self.preemptions = 0
         self.preempted_s = -1.0
+        self.priority = self.request_class = 0
+        self.since_s = nan
+        """When the token before its stint of decoding was seen, where that is kept."""
+        self.swapped = False
+        """Its KV waits in the memory of the host."""
 
     def kv_at(self, passes: int) -> float:
         """KV tokens held after `passes` passes of the replica."""
@@ -77,4 +86,13 @@ class Sequence:
             self.joined = -1
             self.target = ceil(self.kv - TOKEN_ROUNDING) + int(self.plan.prefill_yields)
         self.computed = self.chunk = 0
+        self.preemptions += 1
+
+    def swap_out(self, passes: int) -> None:
+        """Leave the batch with the KV kept on the host: it will go on where it stopped."""
+        self.done += passes - self.joined
+        self.kv = self.kv_at(passes)
+        self.joined = -1
+        self.target = 0
+        self.swapped = True
         self.preemptions += 1

@@ -2,38 +2,26 @@
 
 import gc
 from array import array
-from dataclasses import dataclass
+from collections import Counter
 from typing import Literal
 
 import numpy as np
 import simpy
 
-from sim.cost import ForwardPass, KvShape
+from sim.cost import ForwardPass
 from sim.decoding import Plan, Strategy
+from sim.engine.building import build_replica
 from sim.engine.feed import Feed
-from sim.engine.kv_pool import KvPool
+from sim.engine.limits import Limits, never_runs
 from sim.engine.log import Log
 from sim.engine.pricing import Pricer
-from sim.engine.replica import Replica
 from sim.engine.router import RoundRobin
-from sim.engine.schedulers import ChunkedPrefill
 from sim.engine.sequence import Sequence
 from sim.engine.source import ClosedLoop, Sessions, in_order_of_issue
 from sim.engine.visible import gaps_and_first_chunks
 from sim.records import IntArray, RequestRecords, Simulation, Status, StepSeries, Traffic
 
 _MOST_PLANS = 1 << 12
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Sizes of each replica."""
-
-    replicas: int
-    max_sequences: int
-    max_batched_tokens: int
-    kv: KvShape
-    max_context_tokens: int
 
 
 def simulate(
@@ -77,15 +65,16 @@ class _World:
         self._input = np.ascontiguousarray(traffic.input_tokens, dtype=np.int64).data
         self._output = np.ascontiguousarray(traffic.output_tokens, dtype=np.int64).data
         self._passes = np.ascontiguousarray(passes, dtype=np.int64).data
-        pricer = Pricer(cost, strategy.draft_work)
+        self._labelled = limits.scheduler.order in {"priority", "fair"}
         self.router = RoundRobin(limits.replicas)
+        self._ingress_s = limits.habits.ingress_s if limits.habits else 0.0
+        pricer = Pricer(cost, strategy.draft_work)
         self.replicas = [
-            Replica(
+            build_replica(
                 self.env,
                 index,
+                limits,
                 pricer=pricer,
-                pool=KvPool(limits.kv),
-                scheduler=ChunkedPrefill(limits.max_sequences, limits.max_batched_tokens),
                 log=self.log,
                 feed=(feed := self._feed(index)),
                 own=feed.rows_before(traffic.measured),
@@ -96,14 +85,16 @@ class _World:
             for index in range(limits.replicas)
         ]
         self.loop: ClosedLoop | Sessions | None = None
-        self._plans: dict[tuple[int, int, int], tuple[Plan, int, bool]] = {}
+        self._plans: dict[tuple[int, int, int], tuple[Plan, int, str | None]] = {}
+        self._rejections: Counter[str] = Counter()
 
     def _feed(self, replica: int) -> Feed:
         """Return the arrivals that a replica can see coming: those of an open loop."""
         if self.traffic.users is not None or self.traffic.turns is not None:
             return Feed((), ())
         rows = self.router.rows_of(replica, len(self.traffic))
-        return Feed(array("d", self.traffic.arrival_s[rows.start :: rows.step]), rows)
+        seen_s = self.traffic.arrival_s[rows.start :: rows.step] + self._ingress_s
+        return Feed(array("d", seen_s), rows)
 
     def run(self) -> None:
         """Run until every measured request has finished or was rejected."""
@@ -128,39 +119,46 @@ class _World:
                 gc.enable()
 
     def _submit(self, row: int, user: int, at_s: float) -> None:
-        self.replicas[self.router.choose()].submit(row, user, at_s)
+        if not self._ingress_s:
+            self.replicas[self.router.choose()].submit(row, user, at_s)
+            return
+        seen = simpy.Timeout(self.env, self._ingress_s)
+        if seen.callbacks is not None:
+            seen.callbacks.append(
+                lambda _: self.replicas[self.router.choose()].submit(row, user, at_s)
+            )
 
     def _accept(self, row: int, user: int, at_s: float) -> Sequence | None:
         """Plan the request and let it in, or reject it: None."""
         log = self.log
+        if self._ingress_s and user < 0:  # a feed tells when the engine sees it
+            at_s = float(self.traffic.arrival_s[row])
         log.arrival_s[row] = at_s
         size = self._input[row], self._output[row], self._passes[row]
         planned = self._plans.get(size)
         if planned is None:
             planned = self._plan(size)
-        plan, chunks, fits = planned
-        if not fits:
+        plan, chunks, reason = planned
+        if reason is not None:
             log.status[row] = int(Status.REJECTED)
-            self._home(row, user, at_s)
+            self._rejections[reason] += self._home(row, user, at_s)
             return None
         log.chunks[row] = chunks
-        return Sequence(row, user, at_s, plan)
+        sequence = Sequence(row, user, at_s, plan)
+        if self._labelled:
+            sequence.priority = int(self.traffic.priority[row])
+            sequence.request_class = int(self.traffic.request_class[row])
+        return sequence
 
-    def _plan(self, size: tuple[int, int, int]) -> tuple[Plan, int, bool]:
-        """Return a request's plan, its chunks, and whether it can ever run; like ones share."""
+    def _plan(self, size: tuple[int, int, int]) -> tuple[Plan, int, str | None]:
+        """Return a request's plan, its chunks, and why it can never run; like ones share."""
         plan = self.strategy.plan(*size)
-        planned = plan, plan.chunks, self._can_ever_run(size[0] + size[1], plan)
+        habits = self.limits.habits
+        chunks = plan.chunks if habits is None else habits.chunks(plan)
+        planned = plan, chunks, never_runs(self.limits, size[0] + size[1], plan)
         if len(self._plans) < _MOST_PLANS:
             self._plans[size] = planned
         return planned
-
-    def _can_ever_run(self, context_tokens: int, plan: Plan) -> bool:
-        limits = self.limits
-        return (
-            context_tokens <= limits.max_context_tokens
-            and plan.peak_positions <= limits.max_batched_tokens
-            and limits.kv.blocks_for(plan.peak_kv_tokens) <= limits.kv.blocks
-        )
 
     def _home(self, row: int, user: int, now_s: float) -> bool:
         """Count a request that has left at `now_s`; tell whether it was a measured one.
@@ -227,6 +225,7 @@ class _World:
             kv_pool_tokens=kv.tokens_of_one_sequence,
             kv_peak_share=float(used.max(initial=0.0)),
             events=len(leaps.passes) + int(entered.sum()),
+            rejections=tuple(sorted(self._rejections.items())),
             warmup=traffic.warmup,
             class_names=traffic.class_names,
         )

@@ -7,6 +7,8 @@ from sim.decoding import Phase
 from sim.engine.batch import DecodeBatch
 from sim.engine.kv_pool import KvPool
 from sim.engine.log import Log
+from sim.engine.pricing import Leap
+from sim.engine.queues import Queue
 from sim.engine.sequence import Sequence
 
 
@@ -15,16 +17,24 @@ class ReplicaState:
 
     def __init__(self, index: int, pool: KvPool, log: Log, reaches: Collection[int]) -> None:
         self.index, self.pool, self.log = index, pool, log
-        self.waiting: deque[Sequence] = deque()
+        self.waiting: Queue = deque()
         self.running: dict[int, Sequence] = {}
         """By serial, in order of admission."""
         self.prefilling: list[Sequence] = []
         """Those of them that still compute their prompt."""
         self.batch = DecodeBatch(reaches)
+        self.beside = self.batch
+        """The decoding sequences that prompts share their passes with."""
         self.passes = 0
         """Passes completed so far."""
         self.now_s = 0.0
         """Simulated time of the boundary at hand."""
+        self.paused = 0
+        """Passes besides those, of prompts only, in which the decode batch stood still."""
+        self.horizon = 0
+        """Passes after which the scheduler wants to be asked again; 0: when something happens."""
+        self.extra_s = 0.0
+        """Time that the coming pass takes longer: KV that is swapped out or in."""
         self._serial = 0
 
     def admit(self, chunk: int) -> None:
@@ -43,16 +53,41 @@ class ReplicaState:
         elif sequence.phase is not None:
             self.batch.join(sequence, sequence.phase, self.passes)
 
+    @property
+    def turns(self) -> int:
+        """Passes of any kind so far."""
+        return self.passes + self.paused
+
+    def add_extra(self, leap: Leap) -> None:
+        """Let the first pass of a leap take as much longer as swapped KV needs."""
+        leap.first_s += self.extra_s
+        self.extra_s = 0.0
+
     def preempt_newest(self) -> None:
         """Send the newest running request back to the head of the queue, without its KV."""
-        _, sequence = self.running.popitem()
+        self.preempt(next(reversed(self.running.values())))
+
+    def preempt(self, sequence: Sequence, swap_s_per_block: float | None = None) -> None:
+        """Send a running request back to the queue.
+
+        Its KV is dropped, or, where there is a time for a block, moved to the host: then the
+        coming pass takes longer, and the request goes on where it stopped when it is back.
+        """
+        del self.running[sequence.serial]
         if sequence.joined >= 0 and sequence.phase is not None:
             self.log_stint(sequence, sequence.phase)
             self.batch.leave(sequence, sequence.phase, self.passes)
             sequence.preempted_s = self.now_s
-        else:
+            if swap_s_per_block is not None:
+                self.extra_s += swap_s_per_block * self.pool.shape.blocks_for(
+                    sequence.kv_at(self.passes)
+                )
+                sequence.swap_out(self.passes)
+            else:
+                sequence.suspend(self.passes)
+        else:  # a prompt half computed starts anew
             self.prefilling.remove(sequence)
-        sequence.suspend(self.passes)
+            sequence.suspend(self.passes)
         self.log.preemptions[sequence.row] += 1
         self.waiting.appendleft(sequence)
 

@@ -1,6 +1,7 @@
 """GPUs, what their kernels reach, and what engines add. Start with `profile`, then `load`."""
 
 from sim.hardware.engine import EngineProfile
+from sim.hardware.engine_options import EngineOptions
 from sim.hardware.fitted import (
     AllReduceFit,
     CollectiveFit,
@@ -28,6 +29,7 @@ __all__ = [
     "CollectiveFit",
     "Collectives",
     "DecodeAttentionFit",
+    "EngineOptions",
     "EngineProfile",
     "ExpertsFit",
     "FittedProfile",

@@ -26,6 +26,7 @@ BANDS: Final[Mapping[str, Band]] = MappingProxyType(
         "link_one_way_gb_per_s": (4, 4_000),
         "gpus_per_node": (1, 576),
         "network_one_way_gb_per_s": (1, 250),
+        "host_link_one_way_gb_per_s": (4, 500),
         "tdp_w": (20, 5_000),
     }
 )
@@ -74,6 +75,8 @@ class GpuFile(BaseModel):
     link_one_way_gb_per_s: Sourced
     gpus_per_node: Sourced
     network_one_way_gb_per_s: Sourced | None = None
+    host_link_one_way_gb_per_s: Sourced | None = None
+    """To the memory of the host; left out: the link itself where that is PCIe, else unknown."""
     tdp_w: Sourced
 
     @model_validator(mode="after")
@@ -180,8 +183,13 @@ class GpuFile(BaseModel):
             link_one_way_bytes_per_s=self.link_one_way_gb_per_s.scaled(GIGA),
             gpus_per_node=self.gpus_per_node,
             network_one_way_bytes_per_s=_scaled(self.network_one_way_gb_per_s, GIGA),
+            host_link_one_way_bytes_per_s=_scaled(self._host_link(), GIGA),
             tdp_w=self.tdp_w,
         )
+
+    def _host_link(self) -> Sourced | None:
+        own = self.host_link_one_way_gb_per_s
+        return self.link_one_way_gb_per_s if own is None and self.link_kind == "pcie" else own
 
     def _half_in_flop_per_s(self) -> Sourced:
         half = self.half.scaled(TERA)

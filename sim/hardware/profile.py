@@ -89,6 +89,8 @@ class GpuProfile(BaseModel):
     """GPUs that reach one another over the link: 72 in an NVL72 rack, whatever a tray holds."""
     network_one_way_bytes_per_s: Sourced | None = None
     """Bandwidth of one GPU to other nodes in one direction, B/s; None: nobody knows yours."""
+    host_link_one_way_bytes_per_s: Sourced | None = None
+    """Bandwidth to the memory of the host in one direction, B/s: KV is swapped over it."""
     tdp_w: Sourced
 
     def peak_flop_per_s(self, precision: Precision) -> float | None:

@@ -34,8 +34,9 @@ def notes(
     classes: Sequence[ClassMetrics] = (),
 ) -> tuple[str, ...]:
     """Return the sentences; `answered` are the counted requests that finished."""
+    rejected = _rejected(simulation)
     if load.overloaded:
-        return (*_overloaded(load), *_starving(classes))
+        return (*_overloaded(load), *_starving(classes), *rejected)
     slowest = None
     if counts.finished >= needed(0.99):
         slowest = _opening(simulation, answered) or _few_bursts(answered)
@@ -45,7 +46,13 @@ def notes(
         *([] if slowest is None else [slowest]),
         *_starving(classes),
         *_too_few(counts),
+        *rejected,
     )
+
+
+def _rejected(simulation: Simulation) -> tuple[str, ...]:
+    """Say why requests were refused."""
+    return tuple(f"{count:,} rejected: {reason}" for reason, count in simulation.rejections)
 
 
 def _overloaded(load: Load) -> Iterator[str]:

@@ -8,6 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from sim.decoding import AnyStrategy, Autoregressive
 from sim.deployment import Deployment
 from sim.economics.prices import PriceChoice
+from sim.engine.schedulers import AnyScheduler
+from sim.hardware import EngineOptions
 from sim.metrics.pipeline import Pipeline
 from sim.metrics.slo import Slo
 from sim.workload import Trace, Workload
@@ -37,6 +39,10 @@ class Scenario(BaseModel):
     hardware: str
     """Name of a GPU profile, or path of your own."""
     engine: str = "generic"
+    engine_options: EngineOptions = EngineOptions()
+    """Habits that differ from those of the engine's preset."""
+    scheduler: AnyScheduler | None = None
+    """What goes into a pass; None: as the engine does it."""
     deployment: Deployment = Deployment()
     decoding: AnyStrategy = Autoregressive()
     strategies: tuple[AnyStrategy, ...] = ()

@@ -13,10 +13,10 @@ from sim.hardware import (
     FittedProfile,
     GpuProfile,
     load_engine,
-    load_fitted,
     load_gpu,
 )
 from sim.model import Experts, Model, load_model
+from sim.scenario.habits import habits_of, kernels_of, scheduler_of
 from sim.scenario.schema import Scenario
 
 
@@ -37,8 +37,8 @@ class Serving:
 def resolve(scenario: Scenario) -> Serving:
     """Return the facts behind a scenario; raise one sentence where they do not go together."""
     model, gpu = load_model(scenario.model), load_gpu(scenario.hardware)
-    engine = load_engine(scenario.engine)
-    fitted = load_fitted(gpu, engine.requested)
+    engine = load_engine(scenario.engine).with_options(scenario.engine_options)
+    fitted = kernels_of(gpu, engine)
     deployment, strategy = scenario.deployment, scenario.decoding
     _check_parallelism(scenario, model, gpu)
     _check_lengths(scenario, model)
@@ -51,10 +51,27 @@ def resolve(scenario: Scenario) -> Serving:
         max_batched_tokens=deployment.max_batched_tokens,
         kv=memory.kv,
         max_context_tokens=model.max_context_tokens,
+        scheduler=scheduler_of(scenario.scheduler, engine),
+        habits=habits_of(engine),
+        swap_s_per_block=_swap_s(scenario, gpu, memory),
     )
     quote = None if scenario.prices is None else scenario.prices.resolve(gpu.name)
     cost = _forward_pass(model, gpu, fitted.model_dump_json(), engine, deployment)
     return Serving(model, gpu, fitted, engine, cost, memory, limits, quote)
+
+
+def _swap_s(scenario: Scenario, gpu: GpuProfile, memory: MemoryPlan) -> float:
+    """Return the time to move a KV block to the host or back: the GPUs move it side by side."""
+    if scenario.scheduler is None or scenario.scheduler.preemption != "swap":
+        return 0.0
+    link = gpu.host_link_one_way_bytes_per_s
+    if link is None:
+        raise InputError(
+            f"KV cannot be swapped: the profile of {gpu.name} names no link to the host",
+            where="scheduler.preemption",
+            remedy="use `recompute`, or a profile of your own with `host_link_one_way_gb_per_s`",
+        )
+    return memory.block_bytes / link.value
 
 
 @lru_cache(maxsize=16)

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import types
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,15 @@ import numpy as np
 import pytest
 import yaml
 
+from sim.cost import KvShape
+from sim.decoding import Autoregressive
+from sim.engine import Limits, simulate
+from sim.records import Traffic
 from sim.report import files
 from sim.run import run
 from sim.scenario import build_scenario, load_scenario
 from tests.engine.test_protocol import FullSequence as Proven
+from tests.laws.building import a_cost
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
@@ -130,27 +134,36 @@ def test_one_file_and_one_name_make_a_strategy(checkout: Path) -> None:
     assert explained["decode_pass"]["positions"] == 328
 
 
-def test_a_batch_of_the_static_scheduler_starts_when_the_one_before_has_ended(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    crowd = {"kind": "closed_loop", "users": 12}
-    lengths = {"kind": "uniform", "low": 10, "high": 120}
-    content = {
+def test_the_scheduler_of_the_recipe_lets_prompts_in_by_groups() -> None:
+    settings = executed("sim/engine/schedulers/in_groups.py").InGroupsSettings(group=3)
+    cost, rows = a_cost(), 10
+    room = Limits(1, 64, 8192, KvShape(1 << 16, 16), 1 << 16, scheduler=settings)
+    arrival_s = np.array([0.0, *(0.01 + 0.0203 * np.arange(rows - 1))])
+    asked = Traffic(arrival_s, np.full(rows, 100), np.full(rows, 400), measured=rows)
+    leap, step = (
+        simulate(asked, np.full(rows, 399), Autoregressive(), cost, room, mode=mode).records
+        for mode in ("leap", "pass")
+    )
+    assert leap.last_token_s == pytest.approx(step.last_token_s, rel=1e-9)
+    admitted = leap.admitted_s
+    assert admitted[0] == 0.0
+    for first in (1, 4, 7):  # three at a time, when the third is there
+        assert len(set(admitted[first : first + 3])) == 1
+        assert admitted[first] >= arrival_s[first + 2]
+
+
+def test_the_keys_of_the_recipes_are_keys_of_a_scenario(tmp_path: Path) -> None:
+    content: dict[str, Any] = {
         "model": "llama-3.1-8b",
         "hardware": "h100_sxm",
-        "deployment": {"max_sequences": 4},
-        "workload": {"arrivals": crowd, "input_tokens": lengths, "output_tokens": lengths},
-        "run": {"requests": 12},
+        **yaml.safe_load(snippet("a scenario's scheduler")),
+        **yaml.safe_load(snippet("a scenario's engine")),
+        "workload": yaml.safe_load(snippet("canvas.yaml"))["workload"],
+        "run": {"requests": 20},
     }
-    scenario = build_scenario(content, where="recipe", folder=tmp_path)
-    continuous = run(scenario).simulation.records
-    scheduler = executed("sim/engine/schedulers/static_batching.py").StaticBatching
-    monkeypatch.setattr(import_module("sim.engine.simulate"), "ChunkedPrefill", scheduler)
-    leap, step = (run(scenario, mode=mode).simulation.records for mode in ("leap", "pass"))
-    for batch in (4, 8):
-        assert leap.admitted_s[batch] == leap.last_token_s[:batch].max()
-    assert leap.last_token_s == pytest.approx(step.last_token_s, rel=1e-9)
-    assert leap.last_token_s.max() > continuous.last_token_s.max()
+    outcome = run(build_scenario(content, where="recipe", folder=tmp_path))
+    assert outcome.metrics.requests.finished == 20
+    assert "hold_passes" in outcome.provenance["engine"].source
 
 
 def test_an_exporter_of_the_recipe_is_written_with_the_other_files(

@@ -59,13 +59,12 @@ def test_a_gpu_without_a_fit_gets_the_universal_roofline_labelled_assumed(
     assert "universal" in fitted.note
 
 
-def test_an_engine_without_a_preset_keeps_its_name_and_says_what_stands_in() -> None:
-    engine = load_engine("vllm")
-    assert (engine.name, engine.requested, engine.origin) == ("generic", "vllm", "assumed")
-    assert engine.note is not None
-    assert "vllm" in engine.note
-    assert load_engine("generic").requested == "generic"
-    assert engine.memory_reserve_bytes == 1.5e9
+@pytest.mark.parametrize("name", ["vllm", "sglang", "trtllm", "generic"])
+def test_every_setting_of_an_engine_says_who_told_it(name: str) -> None:
+    engine = load_engine(name)
+    assert (engine.name, engine.requested) == (name, name)
+    assert {"memory_reserve_gb", "host_us_per_pass"} <= {key for key, _, _ in engine.told_by}
+    assert all(source for _, _, source in engine.told_by)
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,8 @@ def _stretch(profile: T, factor: float) -> T:
 def _longer(name: str, value: Any, factor: float) -> Any:
     if isinstance(value, BaseModel):
         return _stretch(value, factor)
+    if value is None:
+        return None
     if isinstance(value, Mapping):
         return {key: _longer("", part, factor) for key, part in value.items()}
     return value * factor if name.endswith("_s") or "_s_per_" in name else value

@@ -117,5 +117,5 @@ def watched_replicas() -> Iterator[type[Watched]]:
     """Let every replica of `simulate` check itself; yield its class, which counts the checks."""
     Watched.seen = 0
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(import_module("sim.engine.simulate"), "Replica", Watched)
+        patch.setattr(import_module("sim.engine.building"), "Replica", Watched)
         yield Watched

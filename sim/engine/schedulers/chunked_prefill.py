@@ -1,69 +1,47 @@
 """Continuous batching with a token budget: prompt chunks ride along with decode passes."""
 
-from dataclasses import dataclass
+from typing import Literal
 
+from sim.engine.schedulers.base import Scheduler, SchedulerSettings
+from sim.engine.schedulers.rules import Rules
 from sim.engine.state import ReplicaState
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkedPrefill:
+class ChunkedPrefill(Scheduler):
     """First come, first served, as in vLLM v1: running requests first, then waiting ones.
 
     A running request that finds no KV block preempts the newest one; nobody is admitted in
     that pass.
     """
 
-    max_sequences: int
-    max_batched_tokens: int
+    __slots__ = ()
+
+    def __init__(
+        self, max_sequences: int, max_batched_tokens: int, rules: Rules | None = None
+    ) -> None:
+        super().__init__(max_sequences, max_batched_tokens, rules)
 
     def fill(self, replica: ReplicaState) -> bool:
         """Set the prompt chunks of the coming pass, preempt, admit; True if any was preempted."""
-        batch, pool = replica.batch, replica.pool
-        reserved = batch.positions  # all that run must be able to decode in one pass
+        reserved = replica.batch.positions  # all that run must be able to decode in one pass
         budget = self.max_batched_tokens - reserved
-        free = pool.least_free(batch)
-        for sequence in replica.prefilling:
-            sequence.chunk = min(sequence.target - sequence.computed, budget)
-            budget -= sequence.chunk
-            free -= pool.shape.blocks_for(sequence.computed + sequence.chunk)
-            if sequence.phase is not None:
-                reserved += sequence.phase.positions
+        if self.rules is not None:
+            self.rules.look(replica)
+        used, coming, free = self._go_on(replica, budget)
         if free < 0 and self._make_room(replica):
             return True
         if replica.waiting:
-            self._admit(replica, budget, reserved, free)
+            self._admit(replica, budget - used, used, reserved + coming, free)
         return False
 
-    @staticmethod
-    def _make_room(replica: ReplicaState) -> bool:
-        """Preempt the newest until the running requests fit; True if any was."""
-        preempted = False
-        while replica.pool.free(replica.batch, replica.prefilling, replica.passes) < 0:
-            replica.preempt_newest()
-            preempted = True
-        return preempted
 
-    def _admit(self, replica: ReplicaState, budget: int, reserved: int, free: float) -> None:
-        """Admit from the head of the queue; `free` is a lower bound until it matters."""
-        pool, waiting, exact = replica.pool, replica.waiting, False
-        while waiting and budget > 0 and len(replica.running) < self.max_sequences:
-            head = waiting[0]
-            phase = head.phase
-            positions = phase.positions if phase else 0
-            if reserved + positions > self.max_batched_tokens:
-                return
-            # what has nothing to prefill decodes in this very pass
-            taken = min(head.target, budget) if head.target else positions
-            if taken > budget:
-                return
-            slots = taken if head.target else head.kv + (phase.slots_extra if phase else 0.0)
-            need = pool.shape.blocks_for(slots)
-            if need > free and not exact:
-                free = pool.free(replica.batch, replica.prefilling, replica.passes)
-                exact = True
-            if need > free:
-                return
-            free -= need
-            reserved += positions
-            budget -= taken
-            replica.admit(taken)
+class ChunkedPrefillSettings(SchedulerSettings):
+    """Mix prompt chunks into decode passes (vLLM; TensorRT-LLM's in-flight batching)."""
+
+    kind: Literal["chunked_prefill"] = "chunked_prefill"
+
+    def scheduler(
+        self, max_sequences: int, max_batched_tokens: int, rules: Rules | None
+    ) -> Scheduler:
+        """Return the scheduler of one replica."""
+        return ChunkedPrefill(max_sequences, max_batched_tokens, rules)

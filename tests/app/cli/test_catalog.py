@@ -178,7 +178,7 @@ def test_a_workload_shows_its_statistics(paretoken: Any, options: tuple[str, ...
 
 def test_a_scenario_is_shown_with_every_default_written_out(paretoken: Any) -> None:
     shown = yaml.safe_load(paretoken("show", "scenario", "small.yaml").out)
-    assert shown["deployment"]["memory_fraction"] == 0.9
+    assert shown["deployment"]["max_sequences"] == 256
     assert Scenario.model_validate(shown).name == "small"
 
 

@@ -1,0 +1,63 @@
+"""What a serving engine does beside batching: how it takes requests in and hands answers out."""
+
+from dataclasses import dataclass
+from math import ceil
+
+from sim.decoding import Phase, Plan
+from sim.units import TOKEN_ROUNDING
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """Habits of each replica; the defaults are none at all."""
+
+    ingress_s: float = 0.0
+    """From a request's arrival until the engine sees it."""
+    pick_up_passes: int = 0
+    """A prompt that comes while passes run is seen only after so many more of them."""
+    hold_passes: int = 0
+    """While others decode, prompts are held for up to so many passes, to batch them."""
+    hold_token_share: float = 1.0
+    """Tokens waiting and decoding, as a share of the budget, from which nothing is held."""
+    whole_answer: bool = False
+    """KV blocks are taken for the whole answer when a request is admitted."""
+    stream_interval_tokens: int = 1
+    """An answer is handed out every so many tokens, and at its end."""
+    stream_first_token: bool = False
+    """With an interval: the first token is handed out at once, alone."""
+    front_end_s_per_chunk: float = 0.0
+    """Time that one process needs to hand out a chunk; it serves all users of the replica."""
+
+    @property
+    def shows_late(self) -> bool:
+        """Whether users see tokens otherwise than at the end of the pass that made them."""
+        return self.stream_interval_tokens > 1 or self.front_end_s_per_chunk > 0.0
+
+    def chunk_passes(self, phase: Phase) -> int:
+        """Return the passes from one chunk that is handed out to the next.
+
+        A chunk holds at least `stream_interval_tokens`, counted as the mean over the phase.
+        """
+        every = phase.chunk_passes
+        if self.stream_interval_tokens == 1 or not phase.visible_tokens:
+            return every
+        tokens = phase.visible_tokens / phase.passes * every
+        return every * max(1, ceil(self.stream_interval_tokens / tokens - TOKEN_ROUNDING))
+
+    def passes_ahead(self, plan: Plan) -> int:
+        """Return 1 where the token of the prefill is held back and counts towards a chunk."""
+        if not plan.prefill_yields or not plan.phases or self.stream_first_token:
+            return 0
+        return int(self.chunk_passes(plan.phases[0]) > 1)
+
+    def chunks(self, plan: Plan) -> int:
+        """Return the chunks in which an answer is handed out."""
+        if self.stream_interval_tokens == 1:
+            return plan.chunks
+        ahead = self.passes_ahead(plan)
+        count = int(plan.prefill_yields) - ahead
+        for phase in plan.phases:
+            if phase.visible_tokens:
+                count += ceil((phase.passes + ahead) / self.chunk_passes(phase))
+            ahead = 0
+        return count
