@@ -108,7 +108,7 @@ def test_warm_up_that_is_asked_for_takes_the_place_of_the_one_that_is_found() ->
 
 
 def served_in_order(order: str) -> Outcome:
-    """A quarter more than the deployment can do, of which the urgent class alone is five sixths."""
+    """A quarter more than the deployment can do; the urgent class alone is five sixths of it."""
     classes = [
         {"name": "urgent", "share": 0.65},
         {"name": "patient", "share": 0.35, "priority": 5},
