@@ -113,7 +113,8 @@ class Sessions(Thinking):
 
     A turn's prompt is all that was said before it (each prompt and each answer) and a new text of
     the user, whose length is that of `input_tokens`. In an open loop the arrivals are those of the
-    first turns, at a rate that brings as many requests as `arrivals` states.
+    first turns, at a rate that in the long run brings as many requests as `arrivals` states; the
+    run begins with first turns alone.
     """
 
     turns: TurnCounts

@@ -18,6 +18,7 @@ from sim.workload.trace_rows import TraceRows
 
 _TAIL_ROWS: Final = 20_000
 """Background rows keep the load up while the last measured requests are served."""
+_SAMPLE_ROWS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,17 @@ class Asked:
             turns=turns,
         )
 
+    def mean_turns(self, seed: int) -> float:
+        """Return the turns of a session on average, those that the context cuts off left out.
+
+        What the context leaves is seen from the first sessions, however many are drawn.
+        """
+        if self.sessions is None:
+            return 1.0
+        sample, turns = self.draw(_SAMPLE_ROWS, seed), self.sessions.turns
+        sessions = 0 if sample.sessions is None else len(sample.sessions.counts)
+        return turns.mean * len(sample) / int(turns.draw(sessions, stream(seed, "turns")).sum())
+
     def pauses_s(self, requests: Requests, seed: int) -> FloatArray:
         """Return the pause before each turn, s."""
         if self.sessions is None or requests.drawn is None:
@@ -94,7 +106,7 @@ def draw_open(arrivals: OpenLoop, asked: Asked, requests: int, seed: int) -> Tra
         come = len(arrival_s)
         drawn = drawn if come == len(drawn) else drawn.first_rows(come)
     else:
-        starts = arrivals.at_rate(arrivals.mean_requests_per_s / sessions.turns.mean)
+        starts = arrivals.at_rate(arrivals.mean_requests_per_s / asked.mean_turns(seed))
         arrival_s = _that_come(starts.times_s(len(groups.counts), times_of))
         drawn = drawn.first_sessions(len(arrival_s))
         groups, come = drawn.sessions or groups, len(drawn)

@@ -105,3 +105,31 @@ def test_warm_up_that_is_asked_for_takes_the_place_of_the_one_that_is_found() ->
     seen = outcome({"arrivals": {"kind": "poisson", "requests_per_s": 12}, "warmup_requests": 50})
     assert seen.metrics.warmup_requests == 50
     assert seen.metrics.requests.offered == 400
+
+
+def served_in_order(order: str) -> Outcome:
+    """A quarter more than the deployment can do; the urgent class alone is five sixths of it."""
+    classes = [
+        {"name": "urgent", "share": 0.65},
+        {"name": "patient", "share": 0.35, "priority": 5},
+    ]
+    return outcome(
+        {"arrivals": {"kind": "poisson", "requests_per_s": 70}, "classes": classes},
+        scheduler={"kind": "chunked_prefill", "order": order},
+        deployment={"weights": "fp8", "max_sequences": 16},
+        run={"requests": 4000},
+    )
+
+
+def test_under_strict_priorities_the_patient_starve_and_the_urgent_do_not() -> None:
+    seen = served_in_order("priority").metrics
+    urgent, patient = seen.classes
+    assert seen.status == "overloaded"
+    assert patient.starves
+    assert not urgent.starves
+    assert urgent.latency["ttft"].p99 is not None
+    assert any("patient starves" in note for note in seen.notes)
+
+
+def test_first_come_first_served_all_classes_wait_alike() -> None:
+    assert all(one.starves for one in served_in_order("fcfs").metrics.classes)

@@ -92,6 +92,14 @@ def test_sessions_of_an_open_loop_bring_the_rate_that_is_asked_for() -> None:
     assert traffic.steady_state
 
 
+def test_turns_that_the_context_cuts_off_do_not_lower_the_rate() -> None:
+    """Of five turns three fit: 12 requests/s are 4 sessions/s."""
+    workload = a_workload({"kind": "fixed", "turns": 5}, session={"max_context_tokens": 400})
+    traffic = workload.draw(30_000, 0)
+    starts = traffic.arrival_s[turns_of(traffic).first[:-1]]
+    assert abs(len(starts) / starts[-1] / 4 - 1) < 4 / np.sqrt(len(starts))
+
+
 def test_users_of_a_closed_loop_pause_between_turns_and_between_sessions() -> None:
     workload = a_workload({"kind": "fixed", "turns": 3}, CLOSED, session={"think_s": 2})
     traffic = workload.draw(30, 0)
