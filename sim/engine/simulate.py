@@ -208,6 +208,7 @@ class _World:
             kv_pool_tokens=kv.tokens_of_one_sequence,
             kv_peak_share=float(used.max(initial=0.0)),
             events=len(leaps.passes) + len(log.entered_s),
+            stints=log.stints,
         )
 
 
