@@ -45,7 +45,7 @@ def measure(
     arriving = _arriving(simulation, counted)
     window = load.saturated if overloaded else arriving
     slow = None if overloaded else memory(simulation, arriving)
-    columns = _columns(counted, pipeline)
+    columns = latency_columns(counted, pipeline)
     bootstrap = seed if intervals else None
     latency = _latency(simulation, done, columns, bootstrap, withhold=overloaded)
     rates = throughput(
@@ -93,7 +93,7 @@ def _arriving(simulation: Simulation, counted: RequestRecords) -> Window | None:
     return measurement_window(counted, steady_state=steady)
 
 
-def _columns(counted: RequestRecords, pipeline: Pipeline) -> dict[str, FloatArray]:
+def latency_columns(counted: RequestRecords, pipeline: Pipeline) -> dict[str, FloatArray]:
     """Return the latencies per counted request [s]."""
     return {
         "engine_ttft": quantities.engine_ttft_s(counted),
@@ -111,7 +111,7 @@ def _goodput(
     if window is None:
         return None
     done = rows(records, window.completions(records))
-    good = inside_targets(finished(done), _columns(done, pipeline), slo)
+    good = inside_targets(finished(done), latency_columns(done, pipeline), slo)
     return int(good.sum()) / window.length_s
 
 

@@ -5,18 +5,14 @@ from typing import Final
 
 import numpy as np
 
-from sim.metrics.intervals import batches_behind
 from sim.metrics.overload import Load
+from sim.metrics.percentiles import in_few_bursts, needed
 from sim.metrics.quantities import engine_ttft_s
 from sim.metrics.result import RequestCounts
 from sim.metrics.settling import Memory
 from sim.metrics.slo import PERCENTILES
-from sim.metrics.summary import needed
 from sim.records import RequestRecords, Simulation
 
-FEWEST_BATCHES_BEHIND_P99: Final = 4
-"""M/M/1 at 80 % and 5,000 requests (where a 90 % interval of p99 holds the truth half the time) is
-below it nine times in ten, at 50 % and 20,000 requests (where it holds) never."""
 ROUGH_TURNS: Final = 3
 """Turns of a saturated deployment below which no more than one of them is measured."""
 DOMINATED: Final = 0.5
@@ -111,13 +107,12 @@ def _opening(simulation: Simulation, answered: RequestRecords) -> str | None:
 
 
 def _few_bursts(answered: RequestRecords) -> str | None:
-    """Say where too few batches hold the slowest hundredth to speak for a p99."""
-    behind = batches_behind(engine_ttft_s(answered), 0.99)
-    if behind is None or behind >= FEWEST_BATCHES_BEHIND_P99:
+    """Say where too few bursts hold the slowest hundredth to speak for a p99."""
+    if not in_few_bursts(engine_ttft_s(answered), 0.99):
         return None
     return (
-        "the slowest 1 % came in a few bursts: p99 may be well above what this run saw, its"
-        " interval included; take more requests"
+        "the slowest 1 % came in a few bursts: p99 may be well above what this run saw, so it has"
+        " no interval; take more requests, or several seeds"
     )
 
 
