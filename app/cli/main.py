@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal, TextIO
 
 import typer
 
-from app.cli import options
+from app.cli import options, studies
 from app.cli.exits import (
     INTERRUPTED,
     WRONG_INPUT,
@@ -145,6 +145,9 @@ def explain_command(
         context=context,
         as_json=as_json,
     )
+
+
+studies.add_to(app)
 
 
 @app.command(name="validate")

@@ -18,6 +18,8 @@ MOST_BATCHES: Final = 25
 """20 to 30 batches are advised: more buy little, fewer stay independent (Schmeiser 1982)."""
 LEAST_BATCHES: Final = 5
 LEAST_PER_BATCH: Final = 10
+MOST_ALIKE: Final = 0.9
+"""Autocorrelation of batches above which more makes no sense: the run is one batch."""
 USUAL_PER_BATCH: Final = 80
 """Shorter batches of requests that queue resemble each other, and pretend to know too much."""
 USUAL_BATCHES: Final = 8
@@ -54,23 +56,30 @@ def batch_count(count: int) -> int:
     return batches if batches >= LEAST_BATCHES else 0
 
 
-def correlation_factor(batches: FloatArray) -> float:
+def correlation_factor(batches: FloatArray, *, unbiased: bool = False) -> float:
     """Return by how much neighbours that are alike raise the variance of the mean of batches.
 
     (1 + r) / (1 - r) with r the lag-1 autocorrelation of the batches, where it is positive: the
     correction of Skart (Tafazzoli and Wilson 2011) for batches too short to be independent.
+    `unbiased` takes away the bias of r, which is low by (1 + 4 r) / n in n batches (Marriott and
+    Pope 1954): an interval needs it, a test of growth must not cry wolf less often for it.
     """
     deviations = batches - batches.mean()
     total = float(deviations @ deviations)
     if total == 0:
         return 1.0
     r = float(deviations[1:] @ deviations[:-1]) / total
-    return (1 + r) / (1 - r) if r > 0 else 1.0
+    if r <= 0:
+        return 1.0
+    n = len(batches)
+    if unbiased:  # what r is on average, r (1 - 4 / n) - 1 / n, solved for r
+        r = min((r + 1 / n) / (1 - 4 / n), MOST_ALIKE)
+    return (1 + r) / (1 - r)
 
 
-def standard_error(batches: FloatArray) -> float:
+def standard_error(batches: FloatArray, *, unbiased: bool = False) -> float:
     """Return the standard error of the mean of successive batches."""
-    variance = float(batches.var(ddof=1)) * correlation_factor(batches)
+    variance = float(batches.var(ddof=1)) * correlation_factor(batches, unbiased=unbiased)
     return float(np.sqrt(variance / len(batches)))
 
 
@@ -87,12 +96,9 @@ def mean_interval(values: FloatArray) -> Interval | None:
     starts = np.searchsorted(batch_labels(len(values), batches), np.arange(batches))
     sizes = np.diff(np.append(starts, len(values)))
     means = np.add.reduceat(values, starts) / sizes
-    return around(float(values.mean()), means)
-
-
-def around(centre: float, batches: FloatArray) -> Interval:
-    """Return centre -/+ t x standard error of successive batches."""
-    half = student_t95(len(batches) - 1) * standard_error(batches)
+    unbiased = batches >= USUAL_BATCHES  # fewer cannot tell r, let alone its bias
+    half = student_t95(batches - 1) * standard_error(means, unbiased=unbiased)
+    centre = float(values.mean())
     return (centre - half, centre + half)
 
 

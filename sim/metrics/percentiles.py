@@ -27,7 +27,8 @@ from sim.records import FloatArray, IntArray
 
 RESAMPLES: Final = 400
 CANDIDATES: Final = 1024
-"""Order statistics among which a resampled percentile is looked up."""
+"""Order statistics among which a resampled percentile is looked up; a quarter up to p95, where
+neighbours lie close."""
 LEVELS: Final = (1, 2, 3, 5)
 """Multiples of the share above a percentile at which the size of bursts is looked at."""
 
@@ -65,7 +66,7 @@ def percentile_interval(
     if not batches:
         return None
     labels = batch_labels(len(values), batches)
-    return Batches(values, order, labels, correlation_factor).interval(share, seed)
+    return Batches.of(values, order, labels, correlation_factor).interval(share, seed)
 
 
 def in_few_bursts(values: FloatArray, share: float) -> bool:
@@ -78,22 +79,30 @@ def in_few_bursts(values: FloatArray, share: float) -> bool:
     if not batches:
         return False
     labels = batch_labels(len(values), batches)
-    return Batches(values, np.argsort(values), labels, correlation_factor).ranks(share) is None
+    ranks = Batches.of(values, np.argsort(values), labels, correlation_factor).ranks(share)
+    return ranks is None
 
 
 @dataclass(frozen=True, slots=True)
 class Batches:
-    """Values with the batch of each (batches in order of time), and the order that sorts them."""
+    """Values in ascending order with the batch of each; batches are numbered in order of time."""
 
-    values: FloatArray
-    order: NDArray[np.int64]
-    labels: IntArray
+    ordered: FloatArray
+    batch: IntArray
+    sizes: IntArray
     likeness: Likeness
+
+    @classmethod
+    def of(
+        cls, values: FloatArray, order: NDArray[np.int64], labels: IntArray, likeness: Likeness
+    ) -> "Batches":
+        """Return values in a row with the batch of each; `order` sorts them."""
+        return cls(values[order], labels[order], np.bincount(labels), likeness)
 
     @property
     def count(self) -> int:
         """How many batches there are."""
-        return int(self.labels[-1]) + 1
+        return len(self.sizes)
 
     def interval(self, share: float, seed: int) -> Interval | None:
         """Return the 90 % interval of a percentile: what either method leaves possible."""
@@ -101,8 +110,8 @@ class Batches:
         if ranks is None:
             return None
         low, high = self.bootstrap(share, seed)
-        ends = self.values[self.order[list(ranks)]]
-        return (min(low, float(ends[0])), max(high, float(ends[1])))
+        ends = [float(self.ordered[rank]) for rank in ranks]
+        return (min(low, ends[0]), max(high, ends[1]))
 
     def ranks(self, share: float) -> tuple[int, int] | None:
         """Return between which ranks the percentile lies; `None` without an upper end.
@@ -112,7 +121,7 @@ class Batches:
         number in a burst where they come in bursts. The largest D of some levels is taken: at the
         percentile itself there are often too few values to see it.
         """
-        count = len(self.values)
+        count = len(self.ordered)
         expected = count * (1 - share)
         half = student_t95(self.count - 1) * math.sqrt(expected * self._dispersion(share))
         if expected - half < 1:
@@ -122,14 +131,13 @@ class Batches:
 
     def _dispersion(self, share: float) -> float:
         """Return the largest index of dispersion, likeness of neighbours included; 1 at least."""
-        count, found = len(self.values), 1.0
-        sizes = np.bincount(self.labels, minlength=self.count)
+        count, found = len(self.ordered), 1.0
         for level in LEVELS:
             above = round(count * (1 - share) * level)
             if not 0 < above <= max(count // 2, round(count * (1 - share))):
                 continue
             counts = self._above(above)
-            surprise = counts - sizes * (above / count)
+            surprise = counts - self.sizes * (above / count)
             variance = float(surprise @ surprise) / (self.count - 1)
             found = max(found, variance * self.count / above * self.likeness(surprise))
         return found
@@ -140,17 +148,17 @@ class Batches:
         Equal values (to rounding) that straddle the limit count in part, all alike: which of them
         is sorted last says nothing.
         """
-        ordered, count = self.values[self.order], len(self.values)
+        ordered, count = self.ordered, len(self.ordered)
         limit = ordered[count - wanted]
         near = abs(limit) * 1e-9
         first = int(np.searchsorted(ordered, limit - near, side="left"))
         last = int(np.searchsorted(ordered, limit + near, side="right"))
         part = (wanted - (count - last)) / (last - first)
-        return self._counted(self.order[last:]) + part * self._counted(self.order[first:last])
+        return self._counted(last) + part * self._counted(first, last)
 
-    def _counted(self, places: NDArray[np.int64]) -> FloatArray:
-        """Return how many of these values each batch holds."""
-        return np.bincount(self.labels[places], minlength=self.count).astype(np.float64)
+    def _counted(self, first: int, last: int | None = None) -> FloatArray:
+        """Return how many values of these ranks each batch holds."""
+        return np.bincount(self.batch[first:last], minlength=self.count).astype(np.float64)
 
     def bootstrap(self, share: float, seed: int) -> Interval:
         """Return the 90 % interval of a percentile by a bootstrap over batches alone.
@@ -161,20 +169,21 @@ class Batches:
         batches stand for all that could have been, as in Student's t; and neighbouring batches
         that are alike in how much they have above the percentile widen it.
         """
-        count, batches = len(self.values), self.count
+        count, batches = len(self.ordered), self.count
         # A resample without the two or three busiest batches moves far down, never below this.
         lowest = int(count * max(0.0, 1 - 20 * (1 - share)))
-        ranks = np.unique(np.linspace(lowest, count - 1, CANDIDATES).astype(np.int64))
+        candidates = CANDIDATES if share > 0.95 else CANDIDATES // 4
+        ranks = np.unique(np.linspace(lowest, count - 1, candidates).astype(np.int64))
         steps = np.diff(np.append(-1, ranks))
-        cell = np.repeat(np.arange(len(ranks)), steps) * batches + self.labels[self.order]
+        cell = np.repeat(np.arange(len(ranks)), steps) * batches + self.batch
         per_cell = np.bincount(cell, minlength=len(ranks) * batches).reshape(len(ranks), batches)
         at_or_below = per_cell.cumsum(axis=0).astype(np.float64)
         found = _first_reaching(_resample_weights(seed, batches), at_or_below, share)
-        above = self._counted(self.order[int(share * count) :])
+        above = self._counted(int(share * count))
         widening = batches / (batches - 1) * self.likeness(above)
         sigmas = student_t95(batches - 1) * math.sqrt(widening)
         outside = math.erfc(sigmas / math.sqrt(2)) / 2  # of the normal law beyond so many sigmas
-        low, high = np.quantile(self.values[self.order[ranks[found]]], [outside, 1 - outside])
+        low, high = np.quantile(self.ordered[ranks[found]], [outside, 1 - outside])
         return (float(low), float(high))
 
 

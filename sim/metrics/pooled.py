@@ -59,7 +59,7 @@ def pooled_percentile(pool: Pool, share: float, seed: int) -> tuple[float | None
     labels, owners = pool.batches()
     if len(owners) < 2:
         return value, None
-    batches = Batches(pool.values, pool.order, labels, lambda counts: _likeness(counts, owners))
+    batches = Batches.of(pool.values, pool.order, labels, lambda counts: _likeness(counts, owners))
     return value, batches.interval(share, seed)
 
 

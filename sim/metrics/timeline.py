@@ -36,7 +36,7 @@ class Timeline:
 
 
 def timeline(simulation: Simulation, *, bin_s: float | None = None) -> Timeline:
-    """Return the course of a run in bins of `bin_s` [s]; `None`: a round width, 1,000 bins at most.
+    """Return the course of a run in bins of `bin_s` [s]; `None`: a round width, 1,000 at most.
 
     `queued` are requests that have arrived and are not admitted, `inside` all that have arrived
     and are not answered, both as averages over the bin. `running` are the sequences of the passes

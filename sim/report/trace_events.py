@@ -159,7 +159,7 @@ def _life(
         stretches.append(("prefill", admitted_s, begins_s))
     for place, (start_s, stop_s) in enumerate(decoding):
         since_s = decoding[place - 1][1]
-        # Phases of one plan follow each other without a break: one stretch, as is what shows nothing.
+        # Phases of one plan follow each other without a break: they are one stretch.
         if place and not (records.preemptions[row] and start_s > since_s):
             stretches[-1] = ("decode", stretches[-1][1], stop_s)
             continue

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, Self
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from sim.cold_start import ColdStart
 from sim.decoding import AnyStrategy, Autoregressive
 from sim.deployment import Deployment
 from sim.economics.prices import PriceChoice
@@ -60,6 +61,8 @@ class Scenario(BaseModel):
     slo: Slo = Slo()
     pipeline: Pipeline = Pipeline()
     prices: PriceChoice | None = None
+    cold_start: ColdStart | None = None
+    """What is known of the start of a replica (`paretoken coldstart`); runs are warm."""
     run: RunSettings = Field(default_factory=RunSettings)
 
     @field_validator("name", "model", "hardware", "engine")

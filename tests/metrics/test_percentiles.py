@@ -10,7 +10,9 @@ def test_the_fast_bootstrap_is_the_slow_one() -> None:
     rng = np.random.default_rng(7)
     values = rng.exponential(1, 3000)
     labels = batch_labels(3000, 25)
-    fast = Batches(values, np.argsort(values), labels, correlation_factor).bootstrap(0.99, seed=3)
+    fast = Batches.of(values, np.argsort(values), labels, correlation_factor).bootstrap(
+        0.99, seed=3
+    )
     batches = values.reshape(25, 120)
     slow = [
         np.quantile(batches[rng.integers(0, 25, 25)], 0.99, method="inverted_cdf")
