@@ -90,7 +90,9 @@ def _replicated(outcome: Outcome, on_runs: OnRuns | None, workers: int | None) -
         runs += _done(tasks, workers, on_runs, before=len(runs))
         metrics = pool([one.replication for one in runs], slo=scenario.slo, seed=scenario.run.seed)
         found = reached(scenario, metrics)
-        more = 0 if found is None or found.met else _more(scenario, found, len(runs))
+        # No number of runs gives an overloaded deployment a latency.
+        settled = found is None or found.met or metrics.status == "overloaded"
+        more = 0 if settled or found is None else _more(scenario, found, len(runs))
         if not more:
             break
         wanted = len(runs) + more
