@@ -32,6 +32,9 @@ neighbours lie close."""
 LEVELS: Final = (1, 2, 3, 5)
 """Multiples of the share above a percentile at which the size of bursts is looked at."""
 
+PLENTY: Final = 20
+"""Values above a percentile per batch from which on the bursts are seen at the percentile itself."""
+
 Likeness = Callable[[FloatArray], float]
 """By how much neighbouring batches that are alike raise the variance of their mean."""
 
@@ -118,8 +121,8 @@ class Batches:
 
         Of n values n (1 - share) are expected above it, give or take t x the square root of that
         x D, with D the index of dispersion of counts per batch: 1 for values on their own, the
-        number in a burst where they come in bursts. The largest D of some levels is taken: at the
-        percentile itself there are often too few values to see it.
+        number in a burst where they come in bursts. The largest D of some levels is taken where
+        there are too few values at the percentile itself to see it.
         """
         count = len(self.ordered)
         expected = count * (1 - share)
@@ -132,7 +135,8 @@ class Batches:
     def _dispersion(self, share: float) -> float:
         """Return the largest index of dispersion, likeness of neighbours included; 1 at least."""
         count, found = len(self.ordered), 1.0
-        for level in LEVELS:
+        plenty = count * (1 - share) >= PLENTY * self.count
+        for level in LEVELS[:1] if plenty else LEVELS:
             above = round(count * (1 - share) * level)
             if not 0 < above <= max(count // 2, round(count * (1 - share))):
                 continue

@@ -97,4 +97,5 @@ def condensed(samples: WeightedSamples) -> WeightedSamples:
     weight = np.bincount(cell, weights=weights, minlength=MOST_GAPS)
     value = np.bincount(cell, weights=weights * values, minlength=MOST_GAPS)
     kept = weight > 0
-    return WeightedSamples(value[kept] / weight[kept], weight[kept])
+    means: FloatArray = value[kept].astype(np.float64) / weight[kept]
+    return WeightedSamples(means, weight[kept].astype(np.float64))

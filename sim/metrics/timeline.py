@@ -55,7 +55,7 @@ def timeline(simulation: Simulation, *, bin_s: float | None = None) -> Timeline:
             where="--timeline-bin",
             remedy=f"use {_usual_width_s(end_s):g} s",
         )
-    edges = width_s * np.arange(bins + 1)
+    edges: FloatArray = width_s * np.arange(bins + 1, dtype=np.float64)
     parts = [_of_replica(simulation, replica, edges) for replica in replicas]
     return Timeline(
         width_s, {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}

@@ -16,7 +16,7 @@ from sim.workload import ClosedLoop, Constant, Fixed, Poisson, Workload
 SCENARIO: Final = "claims-8b-h100"
 USERS: Final = 64
 """As many as the deployment serves at once: what a benchmark sweeps up to."""
-OF_THE_BENCHMARK: Final = 0.95
+OF_THE_BENCHMARK: Final = 0.9
 """Rate of the open loop beside it: somewhat less than the benchmark says it can do."""
 
 

@@ -75,7 +75,7 @@ def _loops(found: Claims) -> Claim:
         "Users of a benchmark wait for each other; yours do not",
         f"In a closed loop of 64 users the deployment serves {number(closed.requests_per_s)}"
         f" requests/s with a TTFT p99 of {time_ms(closed.ttft_s('p99'))}, and"
-        f" {percent(closed.inside_targets)} of the requests are inside the targets. Asked for 95 %"
+        f" {percent(closed.inside_targets)} of the requests are inside the targets. Asked for 90 %"
         f" of that rate by users who come when they like, its TTFT p99 is"
         f" {time_ms(opened.ttft_s('p99'))} ({more}), and {percent(opened.inside_targets)} are"
         " inside. A closed loop slows down with the server, so its queue cannot grow.",

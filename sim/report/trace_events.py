@@ -155,8 +155,12 @@ def _life(
     gone_s = max(arrival_s, end_s) if np.isnan(last_s) else last_s
     stretches = [("queued", arrival_s, gone_s if np.isnan(admitted_s) else admitted_s)]
     if not np.isnan(admitted_s):
-        begins_s = decoding[0][0] if decoding else gone_s
+        first_s = float(records.first_token_s[row])
+        # One that is still being decoded at the end has shown a token, and no stint is complete.
+        begins_s = decoding[0][0] if decoding else gone_s if np.isnan(first_s) else first_s
         stretches.append(("prefill", admitted_s, begins_s))
+        if not decoding and begins_s < gone_s:
+            stretches.append(("decode", begins_s, gone_s))
     for place, (start_s, stop_s) in enumerate(decoding):
         since_s = decoding[place - 1][1]
         # Phases of one plan follow each other without a break: they are one stretch.
@@ -166,6 +170,8 @@ def _life(
         if place:
             stretches.append(("preempted", since_s, start_s))
         stretches.append(("decode", start_s, stop_s))
+    if decoding and np.isnan(last_s):
+        stretches.append(("unfinished", decoding[-1][1], gone_s))
     facts = {
         "request": row,
         "input_tokens": int(records.input_tokens[row]),
