@@ -32,8 +32,8 @@ neighbours lie close."""
 LEVELS: Final = (1, 2, 3, 5)
 """Multiples of the share above a percentile at which the size of bursts is looked at."""
 
-PLENTY: Final = 20
-"""Values above a percentile per batch from which on the bursts are seen at the percentile itself."""
+PLENTY: Final = 15
+"""Values above a percentile per batch from which on bursts are seen at the percentile itself."""
 
 Likeness = Callable[[FloatArray], float]
 """By how much neighbouring batches that are alike raise the variance of their mean."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sim.metrics.intervals import (
     LEAST_PER_BATCH,
     MOST_BATCHES,
+    USUAL_BATCHES,
     Interval,
     batch_labels,
     correlation_factor,
@@ -38,12 +39,12 @@ class Pool:
     def batches(self) -> tuple[IntArray, IntArray]:
         """Return the batch of each value, and the run of each batch.
 
-        A batch is a run; or, where there are fewer than 25 runs, as large a part of one as makes
-        some 25 in all.
+        A batch is a run; or, where there are fewer than eight runs, as large a part of one as
+        makes some 25 in all.
         """
         labels, owners, before = [], [], 0
         for run, size in enumerate(self.sizes.tolist()):
-            wanted = max(1, MOST_BATCHES // len(self.sizes))
+            wanted = 1 if len(self.sizes) >= USUAL_BATCHES else MOST_BATCHES // len(self.sizes)
             parts = max(1, min(wanted, size // LEAST_PER_BATCH))
             labels.append(before + batch_labels(size, parts))
             owners.append(np.full(parts, run))

@@ -12,7 +12,7 @@ def test_ninety_per_cent_of_a_normal_law_lie_within_the_two_factors() -> None:
 
 
 def test_independent_errors_add_up_as_squares_on_each_side() -> None:
-    # Below: 3 and 4; above: 5 and 12.
+    # 3 and 4 below it make 5, and 5 and 12 above it 13.
     assert whole(100.0, (97.0, 105.0), (96.0, 112.0)) == pytest.approx((95, 113))
 
 

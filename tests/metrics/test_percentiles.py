@@ -1,8 +1,7 @@
 import numpy as np
-import pytest
 
 from sim.metrics.intervals import batch_labels, correlation_factor
-from sim.metrics.percentiles import Batches, in_few_bursts, percentile_interval
+from sim.metrics.percentiles import Batches, percentile_interval
 
 
 def test_the_fast_bootstrap_is_the_slow_one() -> None:

@@ -1,4 +1,4 @@
-"""Requests that come k times sooner, and times k times longer afterwards: passes k times longer."""
+"""Requests k times sooner, and all times k times longer afterwards: passes k times longer."""
 
 from dataclasses import fields
 

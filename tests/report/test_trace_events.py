@@ -3,6 +3,7 @@
 import json
 from collections import defaultdict
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,7 @@ def test_slices_of_one_replica_follow_each_other() -> None:
     for slices in tracks.values():
         slices.sort()
         # Timestamps are rounded to a nanosecond.
-        for (_, end), (start, _) in zip(slices[:-1], slices[1:], strict=True):
+        for (_, end), (start, _) in pairwise(slices):
             assert end <= start + 0.002
 
 
@@ -116,7 +117,7 @@ def test_a_request_is_queued_prefilled_and_decoded_and_where_it_was_preempted_it
             continue  # it lasts until the end of the run
         assert stretches[0][2] == pytest.approx(records.admitted_s[row], abs=1e-6)
         assert stretches[-1][2] == pytest.approx(records.last_token_s[row], abs=1e-6)
-        for (_, _, end), (_, start, _) in zip(stretches[:-1], stretches[1:], strict=True):
+        for (_, _, end), (_, start, _) in pairwise(stretches):
             assert start == pytest.approx(end, abs=1e-6)
         # Preempted while it is still being prefilled, a request has decoded nothing before.
         assert names.count("preempted") <= records.preemptions[row]
