@@ -3,7 +3,7 @@
 import re
 from functools import cache
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -48,7 +48,7 @@ def test_each_claim_has_one_figure_that_any_browser_draws() -> None:
     for claim in claims_told(found()):
         name = f"claims/{claim.key}.svg"
         assert page.count(f"]({name})") == 1
-        drawing = ElementTree.fromstring(files[name])
+        drawing = ET.fromstring(files[name])
         texts = [text.text for text in drawing.iter("{http://www.w3.org/2000/svg}text")]
         assert len(texts) == 2 * len(claim.bars)
         assert all(bar.text in texts for bar in claim.bars)
@@ -57,7 +57,7 @@ def test_each_claim_has_one_figure_that_any_browser_draws() -> None:
 
 def test_the_longest_bar_is_the_largest_value() -> None:
     for claim in claims_told(found()):
-        drawing = ElementTree.fromstring(claims_files(found())[f"claims/{claim.key}.svg"])
+        drawing = ET.fromstring(claims_files(found())[f"claims/{claim.key}.svg"])
         rects = drawing.iter("{http://www.w3.org/2000/svg}rect")
         widths = [float(rect.attrib["width"]) for rect in rects]
         most = max(bar.value for bar in claim.bars)
