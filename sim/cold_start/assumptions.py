@@ -19,7 +19,7 @@ Figure = Annotated[float, Ge(0), Le(1e6)]
 class Range(BaseModel):
     """A figure between the lowest and the highest that is published or thought possible."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
     value: Figure
     low: Figure
@@ -47,7 +47,7 @@ class Rate(Range):
 class Assumptions(BaseModel):
     """Schema of `hardware_profiles/cold_start/<name>.yaml`; sizes in GB, rates in GB/s."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     name: str
     provision_s: Range

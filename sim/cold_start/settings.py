@@ -15,7 +15,7 @@ Size = Annotated[float, Ge(0), Le(1_000), Field(allow_inf_nan=False)] | None
 class ColdStart(BaseModel):
     """A set of assumptions by name, and what is known better: `None` keeps the assumption."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     assumptions: str = "generic"
     """Name in `hardware_profiles/cold_start/`, or path of a file of your own."""
