@@ -5,7 +5,6 @@ interval of Student's t over the runs. Percentiles are those of all requests tog
 bootstrap that draws whole runs (or, of few runs, batches of them). All intervals are 90 %.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -13,8 +12,9 @@ from typing import Final
 
 import numpy as np
 
-from sim.metrics.intervals import Interval, share_interval, student_t95
+from sim.metrics.intervals import Interval
 from sim.metrics.measure import latency_columns
+from sim.metrics.over_runs import mean_of_known, over_runs, share_over_runs
 from sim.metrics.percentiles import needed
 from sim.metrics.pipeline import Pipeline
 from sim.metrics.pooled import Pool, condensed, pooled_percentile
@@ -78,37 +78,16 @@ def pool(runs: Sequence[Replication], *, slo: Slo, seed: int) -> Metrics:
         latency=latency,
         throughput=rates,
         slo=_targets(runs, latency, slo, overloaded=overloaded, open_question=too_short),
-        utilisation=Utilisation(_mean(busy), kv_peak),
+        utilisation=Utilisation(mean_of_known(busy), kv_peak),
         littles_law=LittlesLaw(None, None) if overloaded else LittlesLaw(
-            _mean([metrics.littles_law.lhs for metrics in many]),
-            _mean([metrics.littles_law.rhs for metrics in many]),
+            mean_of_known([metrics.littles_law.lhs for metrics in many]),
+            mean_of_known([metrics.littles_law.rhs for metrics in many]),
         ),
         waterfall=() if overloaded else _stages(many),
         interval_basis=f"90 %, {len(runs)} runs with seeds of their own: Student's t over the runs"
         " for means and rates, a bootstrap over runs for percentiles",
         notes=_notes(many, counts, overloaded=overloaded),
     )  # fmt: skip
-
-
-def over_runs(values: Sequence[float | None], *, positive: bool = False) -> Interval | None:
-    """Return the 90 % interval of the mean of independent runs by Student's t.
-
-    `positive`: on the scale of logarithms by the delta method, for rates, which are never below
-    zero. `None` for fewer than two runs, or where a run has no value.
-    """
-    known = [value for value in values if value is not None]
-    if len(known) < 2 or len(known) < len(values):
-        return None
-    mean = fmean(known)
-    half = student_t95(len(known) - 1) * float(np.std(known, ddof=1)) / math.sqrt(len(known))
-    if not positive:
-        return (mean - half, mean + half)
-    return None if mean <= 0 else (mean * math.exp(-half / mean), mean * math.exp(half / mean))
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fmean(known) if known else None
 
 
 def _counts(many: Sequence[Metrics]) -> RequestCounts:
@@ -166,11 +145,11 @@ def _throughput(runs: Sequence[Replication], seed: int, *, withhold: bool) -> Th
         speed = pooled_percentile(Pool.of([x[~np.isnan(x)] for x in columns]), 0.5, seed)
     interval: Callable[[str], Interval | None] = lambda name: over_runs(each(name), positive=True)  # noqa: E731
     return Throughput(
-        offered_requests_per_s=_mean(each("offered_requests_per_s")),
-        requests_per_s=_mean(each("requests_per_s")),
-        input_tokens_per_s=_mean(each("input_tokens_per_s")),
-        output_tokens_per_s=_mean(each("output_tokens_per_s")),
-        output_tokens_per_s_per_gpu=_mean(each("output_tokens_per_s_per_gpu")),
+        offered_requests_per_s=mean_of_known(each("offered_requests_per_s")),
+        requests_per_s=mean_of_known(each("requests_per_s")),
+        input_tokens_per_s=mean_of_known(each("input_tokens_per_s")),
+        output_tokens_per_s=mean_of_known(each("output_tokens_per_s")),
+        output_tokens_per_s_per_gpu=mean_of_known(each("output_tokens_per_s_per_gpu")),
         user_tokens_per_s=speed[0],
         interval_requests_per_s=interval("requests_per_s"),
         interval_output_tokens_per_s=interval("output_tokens_per_s"),
@@ -210,22 +189,14 @@ def _targets(
     return replace(
         results[0],
         attainment=attainment,
-        interval_attainment=_share_interval(good, offered),
+        interval_attainment=share_over_runs(good, offered),
         by_target=by_target,
         on_percentiles=percentiles,
-        goodput_requests_per_s=_mean([result.goodput_requests_per_s for result in results]),
+        goodput_requests_per_s=mean_of_known(
+            [result.goodput_requests_per_s for result in results]
+        ),
         met=enough and not overloaded and not open_question and all(percentiles.values()),
     )
-
-
-def _share_interval(good: Sequence[int], offered: Sequence[int]) -> Interval | None:
-    """Return the interval of a share over runs; the exact bound where all requests agree."""
-    total = sum(offered)
-    if total and sum(good) in {0, total}:
-        return share_interval(np.full(total, sum(good) > 0))
-    shares = [met / asked for met, asked in zip(good, offered, strict=True) if asked]
-    interval = over_runs(shares)
-    return None if interval is None else (max(0.0, interval[0]), min(1.0, interval[1]))
 
 
 def _stages(many: Sequence[Metrics]) -> tuple[Stage, ...]:

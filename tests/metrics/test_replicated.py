@@ -5,9 +5,10 @@ import pytest
 
 from sim.metrics.intervals import student_t95
 from sim.metrics.measure import measure
+from sim.metrics.over_runs import over_runs
 from sim.metrics.pipeline import Pipeline
 from sim.metrics.pooled import MOST_GAPS, Pool, condensed, pooled_percentile
-from sim.metrics.replicated import Replication, over_runs, pool, replication
+from sim.metrics.replicated import Replication, pool, replication
 from sim.metrics.slo import Slo
 from sim.metrics.summary import summarise_pooled
 from sim.records import RequestRecords, Simulation, WeightedSamples
