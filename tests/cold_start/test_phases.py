@@ -1,6 +1,7 @@
 """Phases against the measurements that the assumptions come from, and by hand."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,16 +11,16 @@ from sim.errors import InputError, UnknownNameError
 GENERIC = load_assumptions("generic")
 LLAMA_8B = ColdFacts(weight_bytes=16.06e9, layers=32, machines=1)
 """In 16 bits: 8.03 billion parameters."""
-SERVER_ONLY = {"provision_s": 0, "image_gb": 0}
+SERVER_ONLY: dict[str, Any] = {"provision_s": 0, "image_gb": 0}
 GP3, IO2 = 1.0737, 4.295
 """Volumes of 1 and 4 GiB/s."""
 
 
-def ready_s(facts: ColdFacts = LLAMA_8B, **settings: object) -> float:
+def ready_s(facts: ColdFacts = LLAMA_8B, **settings: Any) -> float:
     return total(phases(ColdStart.model_validate(settings), GENERIC, facts)).seconds
 
 
-def weights_s(facts: ColdFacts = LLAMA_8B, **settings: object) -> float:
+def weights_s(facts: ColdFacts = LLAMA_8B, **settings: Any) -> float:
     parts = phases(ColdStart.model_validate(settings), GENERIC, facts)
     return next(part.seconds for part in parts if part.name == "weights")
 

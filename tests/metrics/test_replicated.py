@@ -128,7 +128,9 @@ def test_few_runs_are_cut_into_batches_and_no_batch_holds_parts_of_two_runs() ->
 
 def test_gaps_in_short_have_the_same_mean_and_percentiles() -> None:
     rng = np.random.default_rng(3)
-    gaps = WeightedSamples(rng.exponential(0.02, 50_000), rng.integers(1, 9, 50_000) * 1.0)
+    gaps = WeightedSamples(
+        rng.exponential(0.02, 50_000), rng.integers(1, 9, 50_000).astype(np.float64)
+    )
     short = condensed(gaps)
     assert len(short.values) <= MOST_GAPS
     whole, less = summarise_pooled(gaps, 10_000), summarise_pooled(short, 10_000)

@@ -29,13 +29,13 @@ def test_one_seed_is_the_plain_run() -> None:
 def test_seeds_are_runs_of_their_own_whose_means_are_averaged() -> None:
     together = run_thoroughly(small("run.seeds=3"), workers=1)
     alone = [run(small(f"run.seed={seed}")).metrics for seed in range(3)]
-    means = [metrics.latency["ttft"].mean for metrics in alone]
+    means = [metrics.latency["ttft"].mean or 0.0 for metrics in alone]
     assert together.metrics.latency["ttft"].mean == pytest.approx(np.mean(means))
     assert together.metrics.requests.offered == sum(m.requests.offered for m in alone)
     assert together.replications is not None
     assert together.replications.runs == 3
     assert "3 seeds from 0 on" in context(together)
-    rates = [metrics.throughput.requests_per_s for metrics in alone]
+    rates = [metrics.throughput.requests_per_s or 0.0 for metrics in alone]
     assert together.metrics.throughput.requests_per_s == pytest.approx(np.mean(rates))
     cost, rate = together.cost, together.metrics.throughput.requests_per_s
     assert cost is not None
@@ -61,9 +61,9 @@ def test_more_seeds_tighten_the_interval() -> None:
 
 def test_runs_are_added_until_the_figure_is_as_precise_as_asked() -> None:
     outcome = run_thoroughly(small("run.precision=0.03", "run.metric=ttft_mean_ms"), workers=1)
-    found = outcome.replications and outcome.replications.precision
+    assert outcome.replications is not None
+    found = outcome.replications.precision
     assert found is not None
-    assert found
     assert found.met
     assert found.half_width is not None
     assert found.half_width <= 0.03
