@@ -86,7 +86,7 @@ def _share(text: str) -> float:
 
 def _warn_of_length(scenario: Scenario) -> None:
     """Say before it begins what a very long run takes; a trace brings its own length."""
-    requests = scenario.run.requests
+    requests = scenario.run.requests * (scenario.run.seeds or 1)
     if requests < LONG_RUN or isinstance(scenario.workload.arrivals, Trace):
         return
     minutes = requests / REQUESTS_PER_S / 60

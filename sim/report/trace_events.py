@@ -20,6 +20,7 @@ from sim.units import US_PER_S
 
 MOST_EVENTS: Final = 200_000
 """About 30 MB: more makes a browser slow. What comes later is left out, and the file says so."""
+_NOBODY: Final = 1_000_000
 _PER_LEAP: Final = 2
 _PER_REQUEST: Final = 8
 
@@ -63,8 +64,8 @@ def _until_s(simulation: Simulation, most_events: int) -> float:
 
 
 def _pid(replica: int) -> int:
-    """Return the process of a replica: 1 and up; 0 for requests that none has served."""
-    return replica + 1
+    """Return the process of a replica: 1 and up; a far one for requests that none has served."""
+    return replica + 1 if replica >= 0 else _NOBODY
 
 
 def _us(time_s: float) -> float:
@@ -76,7 +77,7 @@ def _processes(simulation: Simulation) -> Iterator[Event]:
     for replica in range(-1 if lost.any() else 0, simulation.replicas):
         name = "not served" if replica < 0 else f"replica {replica}"
         yield _metadata("process_name", replica, {"name": name})
-        yield _metadata("process_sort_index", replica, {"sort_index": replica})
+        yield _metadata("process_sort_index", replica, {"sort_index": _pid(replica)})
         if replica >= 0:
             yield _metadata("thread_name", replica, {"name": "passes"})
 

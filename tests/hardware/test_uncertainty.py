@@ -1,4 +1,4 @@
-from math import log
+from math import log, pi
 
 import numpy as np
 import pytest
@@ -22,16 +22,19 @@ def test_a_mean_error_becomes_the_sigma_whose_errors_have_that_mean() -> None:
     assert errors.mean() == pytest.approx(log(1.1), rel=0.01)
 
 
-def test_serving_counts_before_kernels_and_of_kernels_the_worst() -> None:
-    kernels = {"gemm_median_ape": 0.03, "attention_median_ape": 0.2, "other": 0.9}
-    worst, serving = log_error(kernels), log_error({**kernels, "tpot_median_ape": 0.05})
-    assert worst is not None
+def test_serving_counts_before_kernels_and_of_kernels_those_that_a_run_uses() -> None:
+    kernels = {"gemm.fp8": 0.04, "decode_attention.fp8": 0.08, "experts.fp8": 0.5}
+    found = log_error(kernels, ("decode_attention.fp8", "gemm.fp8", "layer_overhead"))
+    assert found is not None
+    assert found.sigma == pytest.approx(log(1.06) / (2 / pi) ** 0.5, rel=1e-4)
+    assert "experts" not in found.basis
+    serving = log_error({**kernels, "tpot_median_ape": 0.05}, kernels)
     assert serving is not None
-    assert "attention" in worst.basis
     assert "tpot" in serving.basis
-    given = log_error({**kernels, "log_sigma": 0.07})
+    given = log_error({**kernels, "log_sigma": 0.07}, kernels)
     assert given is not None
     assert given.sigma == 0.07
+    assert log_error(kernels, ("recurrent",)) is None
 
 
 def test_an_error_that_is_not_established_is_none() -> None:

@@ -120,14 +120,14 @@ def test_seeds_beyond_the_last_one_are_refused() -> None:
 
 def off_by(monkeypatch: pytest.MonkeyPatch, sigma: float, *changes: str) -> Outcome:
     """Run with a profile that states a held-out error."""
-    monkeypatch.setattr(thorough, "log_error", lambda _error: LogError(sigma, "of this test"))
+    monkeypatch.setattr(thorough, "log_error", lambda *_: LogError(sigma, "of this test"))
     return run_thoroughly(small(*changes), workers=1)
 
 
 def test_without_an_error_of_the_calibration_the_reader_is_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(thorough, "log_error", lambda _error: None)
+    monkeypatch.setattr(thorough, "log_error", lambda *_: None)
     outcome = run_thoroughly(small())
     assert "states no held-out error" in outcome.not_modelled[0]
     assert outcome_document(outcome)["calibration"] is None
