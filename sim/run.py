@@ -65,7 +65,7 @@ def run(
 ) -> Outcome:
     """Serve the workload on the deployment and say how well, and for how much."""
     serving, strategy = resolve(scenario), scenario.decoding
-    traffic = scenario.workload.draw(scenario.run.requests, scenario.run.seed)
+    traffic = draw(scenario, serving, scenario.run.requests)
     simulation = serve(scenario, serving, traffic, mode=mode)
     metrics, cost = assess(scenario, serving, simulation, intervals=intervals)
     prompt, answer = float(traffic.input_tokens.mean()), float(traffic.output_tokens.mean())
@@ -83,6 +83,12 @@ def run(
         provenance=provenance(scenario, serving),
         not_modelled=not_modelled(scenario),
     )
+
+
+def draw(scenario: Scenario, serving: Serving, requests: int) -> Traffic:
+    """Draw the traffic of a run: so many requests, unless the workload brings its own."""
+    limit = serving.limits.max_context_tokens
+    return scenario.workload.draw(requests, scenario.run.seed, context_tokens=limit)
 
 
 def serve(

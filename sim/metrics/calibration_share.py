@@ -61,21 +61,33 @@ def whole(
 
 def with_calibration(metrics: Metrics, off: Off) -> Metrics:
     """Return the metrics with a whole interval beside each interval of sampling."""
+    classes = tuple(
+        replace(one, latency=_latency(one.latency, (fast.latency, slow.latency)),
+                slo=_targets(one.slo, (fast.slo, slow.slo)))
+        for one, fast, slow in zip(
+            metrics.classes, off.faster.classes, off.slower.classes, strict=True
+        )
+    )  # fmt: skip
     return replace(
         metrics,
-        latency=_latency(metrics.latency, off),
+        latency=_latency(metrics.latency, (off.faster.latency, off.slower.latency)),
         throughput=_throughput(metrics.throughput, off),
-        slo=_targets(metrics.slo, off),
+        slo=_targets(metrics.slo, (off.faster.slo, off.slower.slo)),
+        classes=classes,
     )
 
 
-def _latency(latency: Mapping[str, Summary], off: Off) -> dict[str, Summary]:
-    return {name: _summary(name, summary, off) for name, summary in latency.items()}
+Latency = Mapping[str, Summary]
 
 
-def _summary(name: str, summary: Summary, off: Off) -> Summary:
+def _latency(latency: Latency, off: tuple[Latency, Latency]) -> dict[str, Summary]:
+    return {
+        name: _summary(summary, (off[0][name], off[1][name])) for name, summary in latency.items()
+    }
+
+
+def _summary(summary: Summary, others: tuple[Summary, Summary]) -> Summary:
     def of(statistic: str) -> Interval | None:
-        others = (off.faster.latency[name], off.slower.latency[name])
         pair = (others[0].value(statistic), others[1].value(statistic))
         interval = whole(summary.value(statistic), summary.interval(statistic), pair)
         return None if interval is None else (max(0.0, interval[0]), interval[1])
@@ -97,8 +109,8 @@ def _throughput(rates: Throughput, off: Off) -> Throughput:
     return replace(rates, whole={name: of(name) for name in names})
 
 
-def _targets(result: SloResult, off: Off) -> SloResult:
-    pair = (off.faster.slo.attainment, off.slower.slo.attainment)
+def _targets(result: SloResult, off: tuple[SloResult, SloResult]) -> SloResult:
+    pair = (off[0].attainment, off[1].attainment)
     interval = whole(result.attainment, result.interval_attainment, pair)
     if interval is None:
         return result

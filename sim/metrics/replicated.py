@@ -5,28 +5,35 @@ interval of Student's t over the runs. Percentiles are those of all requests tog
 bootstrap that draws whole runs (or, of few runs, batches of them). All intervals are 90 %.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Final
 
 import numpy as np
 
 from sim.metrics.intervals import Interval
-from sim.metrics.measure import latency_columns
-from sim.metrics.over_runs import mean_of_known, over_runs, share_over_runs
+from sim.metrics.notes import starving
+from sim.metrics.over_runs import mean_of_known, over_runs
 from sim.metrics.percentiles import needed
 from sim.metrics.pipeline import Pipeline
 from sim.metrics.pooled import Pool, condensed, pooled_percentile
-from sim.metrics.quantities import finished, rows, user_tokens_per_s
-from sim.metrics.result import Metrics, RequestCounts, SloResult, Stage, Throughput, Utilisation
+from sim.metrics.quantities import finished, latency_columns, rows, user_tokens_per_s
+from sim.metrics.replicated_part import Part, counts_of_all, latency_of_all, targets_of_all
+from sim.metrics.result import (
+    ClassMetrics,
+    Metrics,
+    RequestCounts,
+    RunStatus,
+    SloResult,
+    Stage,
+    Throughput,
+    Utilisation,
+)
 from sim.metrics.slo import PERCENTILES, Slo
-from sim.metrics.summary import Summary, summarise_pooled, withheld
+from sim.metrics.summary import Summary, summarise_pooled
 from sim.metrics.targets import inside_targets
 from sim.metrics.window import LittlesLaw
 from sim.records import FloatArray, Simulation, WeightedSamples
-
-SPEED: Final = "user_tokens_per_s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +41,14 @@ class Replication:
     """What is kept of one run: its metrics, and the columns that are pooled."""
 
     metrics: Metrics
-    columns: Mapping[str, FloatArray]
-    """Latencies [s] and the speed [tokens/s] of the finished counted requests, also where the run
-    on its own is called overloaded."""
+    whole: Part
+    classes: tuple[Part, ...]
+    """One for each of `metrics.classes`."""
+    others: Part
+    """Requests of classes that have no targets of their own."""
+    speed: FloatArray
+    """Of each request that finished, tokens/s."""
     gaps: WeightedSamples
-    inside_targets: int
 
 
 def replication(
@@ -47,12 +57,23 @@ def replication(
     """Return what pooling needs of a run."""
     measured = slice(metrics.warmup_requests, simulation.measured)
     counted = rows(simulation.records, measured)
-    done = finished(counted)
     columns = latency_columns(counted, pipeline)
-    good = inside_targets(done, columns, slo)
-    kept = {name: column[done] for name, column in columns.items()}
-    kept[SPEED] = user_tokens_per_s(rows(counted, done), pipeline)
-    return Replication(metrics, kept, condensed(simulation.gaps), int(good.sum()))
+    good = inside_targets(counted, columns, slo.limits_s(simulation.class_names))
+    place = {name: at for at, name in enumerate(simulation.class_names)}
+    named = [place[name] for name in slo.classes or {} if name in place]
+    everyone = np.ones(len(counted), dtype=np.bool_)
+    others = ~np.isin(counted.request_class, named)
+    return Replication(
+        metrics,
+        Part.of(counted, columns, good, everyone, metrics.requests.background),
+        tuple(
+            Part.of(counted, columns, good, counted.request_class == place[one.name])
+            for one in metrics.classes
+        ),
+        Part.of(counted, columns, good, others),
+        user_tokens_per_s(rows(counted, finished(counted)), pipeline),
+        condensed(simulation.gaps),
+    )
 
 
 def pool(runs: Sequence[Replication], *, slo: Slo, seed: int) -> Metrics:
@@ -64,73 +85,40 @@ def pool(runs: Sequence[Replication], *, slo: Slo, seed: int) -> Metrics:
     many, first = [run.metrics for run in runs], runs[0].metrics
     overloaded = 2 * sum(metrics.status == "overloaded" for metrics in many) >= len(many)
     too_short = not overloaded and 2 * sum(metrics.too_short for metrics in many) >= len(many)
-    counts = _counts(many)
-    latency = _latency(runs, counts, seed, withhold=overloaded)
+    counts = counts_of_all([run.whole for run in runs])
+    latency = latency_of_all([run.whole for run in runs], seed, withhold=overloaded)
+    latency["itl"] = _gaps(runs, counts, withhold=overloaded)
     rates = _throughput(runs, seed, withhold=overloaded)
-    busy = [metrics.utilisation.busy for metrics in many]
-    kv_peak = max(metrics.utilisation.kv_peak for metrics in many)
+    classes = tuple(_class(runs, place, slo, seed) for place in range(len(first.classes)))
+    laws = [metrics.littles_law for metrics in many]
+    sides = [None if overloaded else mean_of_known([getattr(law, side) for law in laws])
+             for side in ("lhs", "rhs")]  # fmt: skip
     return replace(
         first,
-        status="overloaded" if overloaded else "ok",
-        too_short=too_short,
+        status="overloaded" if overloaded else "ok", too_short=too_short,
         sustainable_requests_per_s=rates.requests_per_s if overloaded else None,
-        requests=counts,
-        latency=latency,
-        throughput=rates,
-        slo=_targets(runs, latency, slo, overloaded=overloaded, open_question=too_short),
-        utilisation=Utilisation(mean_of_known(busy), kv_peak),
-        littles_law=LittlesLaw(None, None) if overloaded else LittlesLaw(
-            mean_of_known([metrics.littles_law.lhs for metrics in many]),
-            mean_of_known([metrics.littles_law.rhs for metrics in many]),
+        requests=counts, latency=latency, throughput=rates, classes=classes,
+        slo=_targets(runs, latency, slo, classes, overloaded=overloaded, too_short=too_short),
+        utilisation=Utilisation(
+            mean_of_known([metrics.utilisation.busy for metrics in many]),
+            max(metrics.utilisation.kv_peak for metrics in many),
         ),
+        littles_law=LittlesLaw(*sides),
         waterfall=() if overloaded else _stages(many),
         interval_basis=f"90 %, {len(runs)} runs with seeds of their own: Student's t over the runs"
         " for means and rates, a bootstrap over runs for percentiles",
-        notes=_notes(many, counts, overloaded=overloaded),
+        notes=(*_notes(many, counts, overloaded=overloaded), *starving(classes)),
     )  # fmt: skip
 
 
-def _counts(many: Sequence[Metrics]) -> RequestCounts:
-    names = ("offered", "finished", "rejected", "unfinished", "background")
-    return RequestCounts(
-        **{name: sum(getattr(metrics.requests, name) for metrics in many) for name in names}
-    )
-
-
-def _latency(
-    runs: Sequence[Replication], counts: RequestCounts, seed: int, *, withhold: bool
-) -> dict[str, Summary]:
-    names = [name for name in runs[0].columns if name != SPEED]
-    if withhold:
-        return {name: withheld(counts.finished) for name in (*names, "itl")}
-    latency = {name: _summary([run.columns[name] for run in runs], seed) for name in names}
-    gaps = WeightedSamples(
-        np.concatenate([run.gaps.values for run in runs]),
-        np.concatenate([run.gaps.weights for run in runs]),
-    )
-    return {**latency, "itl": summarise_pooled(gaps, counts.finished)}
-
-
-def _summary(columns: Sequence[FloatArray], seed: int) -> Summary:
-    """Summarise one latency [s]: the mean of the runs' means, percentiles of all requests."""
-    present = [column[~np.isnan(column)] for column in columns]
-    present = [column for column in present if len(column)]
-    if not present:
-        return withheld(0)
-    means = [float(column.mean()) for column in present]
-    whole = Pool.of(present)
-    found = {share: pooled_percentile(whole, share, seed) for share in PERCENTILES}
-    return Summary(
-        mean=fmean(means),
-        p50=found[0.5][0],
-        p90=found[0.9][0],
-        p99=found[0.99][0],
-        interval_mean=over_runs(means),
-        interval_p99=found[0.99][1],
-        count=len(whole.values),
-        interval_p50=found[0.5][1],
-        interval_p90=found[0.9][1],
-    )
+def _gaps(runs: Sequence[Replication], counts: RequestCounts, *, withhold: bool) -> Summary:
+    """Summarise the gaps of all runs together."""
+    none = [WeightedSamples(np.zeros(0), np.zeros(0))]
+    parts = none if withhold else [run.gaps for run in runs]
+    values = np.concatenate([part.values for part in parts])
+    weights = np.concatenate([part.weights for part in parts])
+    summary = summarise_pooled(WeightedSamples(values, weights), counts.finished)
+    return replace(summary, count=counts.finished) if withhold else summary
 
 
 def _throughput(runs: Sequence[Replication], seed: int, *, withhold: bool) -> Throughput:
@@ -141,9 +129,8 @@ def _throughput(runs: Sequence[Replication], seed: int, *, withhold: bool) -> Th
 
     speed: tuple[float | None, Interval | None] = (None, None)
     if not withhold:
-        columns = [run.columns[SPEED] for run in runs]
-        speed = pooled_percentile(Pool.of([x[~np.isnan(x)] for x in columns]), 0.5, seed)
-    interval: Callable[[str], Interval | None] = lambda name: over_runs(each(name), positive=True)  # noqa: E731
+        columns = [run.speed[~np.isnan(run.speed)] for run in runs]
+        speed = pooled_percentile(Pool.of(columns), 0.5, seed)
     return Throughput(
         offered_requests_per_s=mean_of_known(each("offered_requests_per_s")),
         requests_per_s=mean_of_known(each("requests_per_s")),
@@ -151,8 +138,8 @@ def _throughput(runs: Sequence[Replication], seed: int, *, withhold: bool) -> Th
         output_tokens_per_s=mean_of_known(each("output_tokens_per_s")),
         output_tokens_per_s_per_gpu=mean_of_known(each("output_tokens_per_s_per_gpu")),
         user_tokens_per_s=speed[0],
-        interval_requests_per_s=interval("requests_per_s"),
-        interval_output_tokens_per_s=interval("output_tokens_per_s"),
+        interval_requests_per_s=over_runs(each("requests_per_s"), positive=True),
+        interval_output_tokens_per_s=over_runs(each("output_tokens_per_s"), positive=True),
         interval_user_tokens_per_s=speed[1],
         requests=sum(rate.requests for rate in rates),
         input_tokens=sum(rate.input_tokens for rate in rates),
@@ -160,43 +147,50 @@ def _throughput(runs: Sequence[Replication], seed: int, *, withhold: bool) -> Th
     )
 
 
+def _class(runs: Sequence[Replication], place: int, slo: Slo, seed: int) -> ClassMetrics:
+    """Return one class of all runs together; it starves where it does in half of them."""
+    parts = [run.classes[place] for run in runs]
+    alone = [run.metrics.classes[place] for run in runs]
+    starves = 2 * sum(one.starves for one in alone) >= len(alone)
+    too_short = 2 * sum(run.metrics.too_short for run in runs) >= len(runs)
+    latency = latency_of_all(parts, seed, withhold=starves)
+    verdict = targets_of_all(
+        *(parts, [one.slo for one in alone], latency, slo.of(alone[0].name)),
+        overloaded=starves,
+        open_question=too_short,
+    )
+    status: RunStatus = "overloaded" if starves else "ok"
+    return ClassMetrics(alone[0].name, status, counts_of_all(parts), latency, verdict)
+
+
 def _targets(
     runs: Sequence[Replication],
     latency: Mapping[str, Summary],
     slo: Slo,
+    classes: Sequence[ClassMetrics],
     *,
     overloaded: bool,
-    open_question: bool,
+    too_short: bool,
 ) -> SloResult:
-    """Hold all requests together against the targets, as one run is."""
+    """Hold all runs together against the targets of all, and of classes that have their own."""
     results = [run.metrics.slo for run in runs]
-    offered = [run.metrics.requests.offered for run in runs]
-    good = [run.inside_targets for run in runs]
-    attainment = sum(good) / sum(offered) if sum(offered) else None
-    percentiles: dict[str, bool | None] = {}
-    for name, limit_s in slo.on_percentiles_s().items():
-        quantity, _, percentile = name.rpartition("_")
-        value = latency[quantity].value(percentile)
-        percentiles[name] = False if overloaded else None if value is None else value <= limit_s
-    enough = attainment is not None and attainment >= slo.attainment
-    by_target = {
-        name: sum(
-            result.by_target.get(name, 0.0) * n for result, n in zip(results, offered, strict=True)
-        )
-        / sum(offered)
-        for name in results[0].by_target
-    }
-    return replace(
-        results[0],
-        attainment=attainment,
-        interval_attainment=share_over_runs(good, offered),
-        by_target=by_target,
-        on_percentiles=percentiles,
-        goodput_requests_per_s=mean_of_known(
-            [result.goodput_requests_per_s for result in results]
-        ),
-        met=enough and not overloaded and not open_question and all(percentiles.values()),
+    verdict = targets_of_all(
+        *([run.whole for run in runs], results, latency, slo),
+        overloaded=overloaded,
+        open_question=too_short,
     )
+    if not slo.classes:
+        return verdict
+    kept = all(one.slo.met for one in classes if one.name in slo.classes)
+    others = [run.others for run in runs]
+    if not counts_of_all(others).offered:
+        return replace(verdict, on_percentiles={}, met=kept)
+    rest = targets_of_all(
+        *(others, results, latency_of_all(others, 0, withhold=overloaded), slo),
+        overloaded=overloaded,
+        open_question=too_short,
+    )
+    return replace(verdict, on_percentiles=rest.on_percentiles, met=kept and rest.met)
 
 
 def _stages(many: Sequence[Metrics]) -> tuple[Stage, ...]:
@@ -210,28 +204,30 @@ def _stages(many: Sequence[Metrics]) -> tuple[Stage, ...]:
 
 def _notes(many: Sequence[Metrics], counts: RequestCounts, *, overloaded: bool) -> tuple[str, ...]:
     """Say in how many runs something was odd; of what single runs say, what still holds."""
-    said = []
     odd = sum(metrics.status == "overloaded" for metrics in many)
-    if odd and not overloaded:
-        said.append(
-            f"{odd} of {len(many)} runs are overloaded on their own: this is close to what the"
-            " deployment can do; their requests are counted with the others"
-        )
+    short = sum(metrics.too_short for metrics in many)
+    said = []
     if overloaded:
         said.append(
             f"the queue grows without bound in {odd} of {len(many)} runs: latencies depend on the"
             " length of the run; throughput, busy share and costs per unit are those of the"
             " saturated deployment"
         )
-    short = sum(metrics.too_short for metrics in many)
+    elif odd:
+        said.append(
+            f"{odd} of {len(many)} runs are overloaded on their own: this is close to what the"
+            " deployment can do; their requests are counted with the others"
+        )
     if short:
         said.append(f"{short} of {len(many)} runs are too short to tell whether it keeps up")
-    if counts.unfinished and not overloaded:
+    if overloaded:
+        return tuple(said)
+    if counts.unfinished:
         said.append(f"{counts.unfinished} requests never finished: latencies are at least these")
     said += [
         f"too few for p{round(share * 100)}: {counts.finished} requests finished,"
         f" {needed(share)} are needed"
         for share in PERCENTILES
-        if counts.finished < needed(share) and not overloaded
+        if counts.finished < needed(share)
     ]
     return tuple(said)

@@ -11,7 +11,7 @@ from sim.errors import UnknownNameError
 from sim.metrics.quantities import finished, ttft_s
 from sim.metrics.summary import Summary, summarise
 from sim.records import RequestRecords, Traffic
-from sim.run import run, serve
+from sim.run import draw, run, serve
 from sim.scenario import Scenario, Serving, resolve
 
 AFTER: Final = 3
@@ -110,7 +110,7 @@ def _backlog(scenario: Scenario, serving: Serving, ready_s: float) -> Backlog | 
     if rate is None:
         return None
     wanted = max(scenario.run.requests, ceil(rate * ready_s * (1 + AFTER)))
-    traffic = scenario.workload.draw(min(wanted, MOST_REQUESTS), scenario.run.seed)
+    traffic = draw(scenario, serving, min(wanted, MOST_REQUESTS))
     came_s = traffic.arrival_s
     held = replace(traffic, arrival_s=np.maximum(came_s, ready_s))
     records = serve(scenario, serving, held).records

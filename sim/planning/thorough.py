@@ -20,7 +20,7 @@ from sim.planning.precision import reached
 from sim.planning.sweep import workers_for
 from sim.processes import Failed, map_tasks
 from sim.provenance import CALIBRATION_LEFT_OUT, Part
-from sim.run import Outcome, Reached, Replications, assess, run, serve
+from sim.run import Outcome, Reached, Replications, assess, draw, run, serve
 from sim.scenario import Scenario, resolve
 from sim.workload import Trace
 
@@ -154,7 +154,7 @@ def _serve(task: _Task) -> _Run:
     settings = task.scenario.run.model_copy(update={"seed": task.seed})
     scenario = task.scenario.model_copy(update={"run": settings})
     serving = resolve(scenario)
-    traffic = scenario.workload.draw(settings.requests, settings.seed)
+    traffic = draw(scenario, serving, settings.requests)
     if task.factor == AS_PREDICTED:
         simulation = serve(scenario, serving, traffic)
     else:

@@ -107,10 +107,51 @@ def test_a_trace_cannot_be_replicated_and_its_interval_comes_from_blocks(trace: 
         run_thoroughly(load_scenario("chat-70b-h100", ["run.seeds=4"], trace=trace))
     changes = ["run.precision=0.5", "run.metric=ttft_mean_ms"]
     outcome = run_thoroughly(load_scenario("chat-70b-h100", changes, trace=trace))
-    assert outcome.metrics.interval_basis.startswith("90 %, blocks of the one trace")
+    assert outcome.metrics.interval_basis.startswith("90 %, blocks of")
     assert outcome.replications is not None
     assert outcome.replications.runs == 1
     assert outcome.replications.precision is not None
+
+
+CLASSES = """
+name: two
+model: llama-3.1-8b
+hardware: h100_sxm
+workload:
+  arrivals: {kind: poisson, requests_per_s: 6}
+  classes:
+    - name: chat
+      share: 0.7
+      input_tokens: {kind: fixed, tokens: 400}
+      output_tokens: {kind: fixed, tokens: 40}
+    - name: batch
+      share: 0.3
+      input_tokens: {kind: fixed, tokens: 3000}
+      output_tokens: {kind: fixed, tokens: 100}
+slo:
+  ttft_ms: 200
+  classes: {batch: {ttlt_ms: 3000, ttft_p50_ms: 500}}
+run: {requests: 200}
+"""
+
+
+def test_classes_are_pooled_one_by_one(tmp_path: Path) -> None:
+    path = tmp_path / "two.yaml"
+    path.write_text(CLASSES, "utf-8")
+    together = run_thoroughly(load_scenario(path, ["run.seeds=3"]), workers=1).metrics
+    alone = [run(load_scenario(path, [f"run.seed={seed}"])).metrics for seed in range(3)]
+    assert [one.name for one in together.classes] == [one.name for one in alone[0].classes]
+    for place, pooled in enumerate(together.classes):
+        each = [metrics.classes[place] for metrics in alone]
+        assert pooled.requests.offered == sum(one.requests.offered for one in each)
+        means = [one.latency["ttft"].mean or 0.0 for one in each]
+        assert pooled.latency["ttft"].mean == pytest.approx(np.mean(means))
+        hits = sum((one.slo.attainment or 0) * one.requests.offered for one in each)
+        assert pooled.slo.attainment == pytest.approx(hits / pooled.requests.offered)
+    offered = [one.requests.offered for one in together.classes]
+    assert sum(offered) == together.requests.offered
+    shares = [one.slo.attainment or 0 for one in together.classes]
+    assert together.slo.attainment == pytest.approx(np.average(shares, weights=offered))
 
 
 def test_seeds_beyond_the_last_one_are_refused() -> None:

@@ -154,6 +154,21 @@ def test_phases_of_a_plan_are_not_preemptions(strategy: str) -> None:
     assert "decode" in names
 
 
+def test_turns_of_a_session_have_their_own_stretches() -> None:
+    """Rows of a session are issued in another order than they were drawn in."""
+    found = run(load_scenario("sessions-32b-h200", ["run.requests=200"]), intervals=False)
+    records = found.simulation.records
+    begun = {}
+    for event in json.loads(trace_events_json(found))["traceEvents"]:
+        if event["ph"] == "b":
+            begun[event["id"], event["name"]] = event["ts"] / 1e6
+    done = np.flatnonzero(records.status == Status.FINISHED)
+    once = [row for row in done if records.preemptions[row] == 0 and records.chunks[row] > 1]
+    assert len(once) > 50
+    for row in once:
+        assert begun[row, "decode"] == pytest.approx(records.first_token_s[row], abs=1e-6)
+
+
 def test_the_same_run_gives_the_same_bytes() -> None:
     again = run(load_scenario("chat-70b-h100", TIGHT), intervals=False)
     assert trace_events_json(again) == trace_events_json(outcome())
