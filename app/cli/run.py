@@ -6,7 +6,7 @@ from typing import Final
 
 from app.cli.course import Course
 from app.cli.exits import ANSWER, ANSWER_IS_NO
-from app.cli.output import emit_json, waiting
+from app.cli.output import bar, emit_json, waiting
 from sim.errors import InputError
 from sim.planning.thorough import run_thoroughly
 from sim.report.document import outcome_document
@@ -40,8 +40,7 @@ def run_scenario(
         check_folder(out)
     course.check()
     _warn_of_length(scenario)
-    with waiting(f"Simulating {scenario.name}"):
-        outcome = run_thoroughly(scenario)
+    outcome = _simulated(scenario)
     course.write(outcome)
     if out is not None:
         from sim.report.files import write_outcome
@@ -52,6 +51,16 @@ def run_scenario(
     else:
         _print(outcome, out)
     return ANSWER if outcome.metrics.slo.met else ANSWER_IS_NO
+
+
+def _simulated(scenario: Scenario) -> Outcome:
+    """Simulate; several runs show how many of them are done."""
+    what = f"Simulating {scenario.name}"
+    if scenario.run.seeds is None and scenario.run.precision is None:
+        with waiting(what):
+            return run_thoroughly(scenario)
+    with bar(what) as progress:
+        return run_thoroughly(scenario, on_runs=progress)
 
 
 def run_settings(
