@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal, TextIO
 
 import typer
 
-from app.cli import options
+from app.cli import options, run_command, studies
 from app.cli.exits import (
     INTERRUPTED,
     WRONG_INPUT,
@@ -52,22 +52,7 @@ def root(
         raise typer.Exit(WRONG_INPUT)
 
 
-@app.command(name="run")
-def run_command(
-    scenario: options.Reference,
-    *,
-    overrides: options.Overrides = None,
-    trace: options.TraceFile = None,
-    seed: options.Seed = None,
-    out: options.OutFolder = None,
-    as_json: options.AsJson = False,
-) -> int:
-    """Simulate a scenario: the answer in one sentence, then the tables behind it."""
-    from app.cli.run import run_scenario
-
-    return run_scenario(
-        scenario, overrides or [], trace=trace, seed=seed, out=out, as_json=as_json
-    )
+run_command.add_to(app)
 
 
 @app.command(name="frontier")
@@ -135,6 +120,9 @@ def explain_command(
         context=context,
         as_json=as_json,
     )
+
+
+studies.add_to(app)
 
 
 @app.command(name="validate")

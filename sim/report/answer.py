@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from sim.provenance import weakest
+from sim.report.seeds import seeds_label
 from sim.report.words import (
     count,
     deployment_label,
@@ -61,7 +62,7 @@ def context(outcome: Outcome) -> str:
         f"{outcome.serving.model.name} {stored_label(scenario.deployment.weights)}",
         scenario.decoding.label,
         f"{count(requests.offered)} requests counted",
-        f"seed {scenario.run.seed}",
+        seeds_label(outcome),
         f"times {weakest(outcome.provenance)}",
     ]
     return ", ".join(parts)
@@ -176,8 +177,9 @@ def _attainment(outcome: Outcome, *, interval: bool) -> str | None:
     if slo.attainment is None or not slo.by_target:
         return _percentiles(outcome)
     text = f"{percent(slo.attainment)} of requests inside the targets"
-    if interval and slo.interval_attainment is not None:
-        text += f" [{span(slo.interval_attainment, percent)}]"
+    whole = slo.whole_attainment or slo.interval_attainment
+    if interval and whole is not None:
+        text += f" [{span(whole, percent)}]"
     if not outcome.scenario.slo.classes and slo.attainment < outcome.scenario.slo.attainment:
         text += f", {percent(outcome.scenario.slo.attainment)} asked"
     rest = _percentiles(outcome)
@@ -214,7 +216,8 @@ def _first_token(outcome: Outcome) -> str:
         mean = "not known" if ttft.mean is None else f"mean {time_ms(ttft.mean)}"
         return f"TTFT {mean} (too few requests for a p99)"
     text = f"TTFT p99 {time_ms(ttft.p99)}"
-    return text if ttft.interval_p99 is None else f"{text} [{span(ttft.interval_p99, time_ms)}]"
+    interval = ttft.widest("p99")
+    return text if interval is None else f"{text} [{span(interval, time_ms)}]"
 
 
 def _overloaded(outcome: Outcome, name: str) -> str:
