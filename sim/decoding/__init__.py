@@ -12,16 +12,20 @@ from pydantic import Field
 from sim.decoding.autoregressive import Autoregressive
 from sim.decoding.base import BaseStrategy
 from sim.decoding.block_diffusion import BlockDiffusion
+from sim.decoding.diffusion import Diffusion
 from sim.decoding.plan import DraftWork, Phase, Plan, Strategy, typical_phase
 from sim.decoding.speculative import RelativeDraft, Speculative
 
-AnyStrategy = Annotated[Autoregressive | Speculative | BlockDiffusion, Field(discriminator="name")]
+AnyStrategy = Annotated[
+    Autoregressive | Speculative | BlockDiffusion | Diffusion, Field(discriminator="name")
+]
 
 __all__ = [
     "AnyStrategy",
     "Autoregressive",
     "BaseStrategy",
     "BlockDiffusion",
+    "Diffusion",
     "DraftWork",
     "Phase",
     "Plan",

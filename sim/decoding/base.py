@@ -8,8 +8,8 @@ from sim.decoding.plan import DraftWork
 class BaseStrategy(BaseModel):
     """Keys of every strategy, and the plainest answer to every question but those of the plan.
 
-    A strategy adds its `name`, its own keys, and the three functions of `Strategy`: `draw_passes`,
-    `plan` and `mean_tokens_per_pass`.
+    A strategy adds its `name`, its own keys, and three functions: `draw_passes`, `plan` and
+    `mean_tokens_per_pass` (or `mean_passes`, where that depends on the length of the answer).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -25,6 +25,11 @@ class BaseStrategy(BaseModel):
     def draft_work(self) -> DraftWork | None:
         """Drafter work that goes with every pass; here none."""
         return None
+
+    @property
+    def trained_for(self) -> str:
+        """Family of models that decode so: autoregressive, diffusion or block_diffusion."""
+        return "autoregressive"
 
     @property
     def lossless(self) -> bool:
@@ -63,3 +68,19 @@ class BaseStrategy(BaseModel):
     def short_knobs(self) -> str:
         """The same in a few words, to tell two of a kind apart in ids and figures."""
         return self.knobs
+
+    def mean_tokens_per_pass(self) -> float:
+        """Return the tokens that a pass yields in the long run."""
+        raise NotImplementedError
+
+    def mean_passes(self, output_tokens: float) -> float:
+        """Return the passes after the prefill that an answer of this length takes on average."""
+        return output_tokens / self.mean_tokens_per_pass()
+
+    def logits_held(self, output_tokens: float) -> int:  # noqa: ARG002
+        """Return the positions of one sequence whose logits a pass holds in memory at once."""
+        return 1
+
+    def stretch(self, sequences: int) -> float:  # noqa: ARG002
+        """Return by what factor passes multiply where so many sequences wait for each other."""
+        return 1.0

@@ -123,15 +123,16 @@ class Strategy(Protocol):
     def plan(self, input_tokens: int, output_tokens: int, passes: int) -> Plan:
         """Lay out one request whose draw was `passes`."""
 
-    def mean_tokens_per_pass(self) -> float:
-        """Tokens that a pass yields in the long run, for closed forms."""
+    def mean_passes(self, output_tokens: float) -> float:
+        """Passes after the prefill of an answer of this length, for closed forms."""
 
 
 def typical_phase(strategy: Strategy, input_tokens: float, output_tokens: float) -> Phase:
-    """Return the phase in which an answer of these (mean) lengths is decoded: the last one.
+    """Return the phase in which an answer of these (mean) lengths is decoded: the longest one.
 
     It is laid out with as many passes as such an answer takes in the long run.
     """
     answer = max(2, round(output_tokens))
-    passes = max(1, round(answer / strategy.mean_tokens_per_pass()))
-    return strategy.plan(max(1, round(input_tokens)), answer, passes).phases[-1]
+    passes = max(1, round(strategy.mean_passes(answer)))
+    phases = strategy.plan(max(1, round(input_tokens)), answer, passes).phases
+    return max(phases, key=lambda phase: phase.passes)

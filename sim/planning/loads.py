@@ -65,7 +65,7 @@ def estimated_capacity_requests_per_s(scenario: Scenario, serving: Serving) -> f
     chunk = scenario.deployment.max_batched_tokens
     prefill = PassLoad(0, 0, 0.0, 0.0, 0.0, 1, chunk, chunk, chunk * prompt / 2)
     prefill_s = cost.pass_s(prefill) * prompt / chunk
-    decode_s = answer / strategy.mean_tokens_per_pass() * pass_s / batch
+    decode_s = strategy.mean_passes(answer) * pass_s / batch
     return scenario.deployment.replicas / (prefill_s + decode_s)
 
 

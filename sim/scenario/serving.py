@@ -1,5 +1,6 @@
 """From names to facts: the model, GPU, engine and cost model of a scenario, cross-checked."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -133,21 +134,38 @@ def _check_lengths(scenario: Scenario, model: Model) -> None:
 
 def _check_strategy(scenario: Scenario, model: Model) -> None:
     strategy = scenario.decoding
-    block = strategy.name == "block_diffusion"
-    if block and "block_diffusion" not in model.decoding and not strategy.what_if:
+    family = strategy.trained_for
+    causal = "autoregressive" in model.decoding
+    if family not in model.decoding and family != "autoregressive" and not strategy.what_if:
         raise InputError(
-            f"{model.name} was not trained for block diffusion",
+            f"{model.name} was not trained for {family.replace('_', ' ')}",
             where="decoding",
             remedy="set `what_if: true` to see its cost anyway, labelled assumed,"
-            " or name a diffusion `model`",
+            " or name a diffusion `model`"
+            if causal
+            else f"use {_names(model.decoding)}",
         )
-    if not block and "autoregressive" not in model.decoding:
+    if family not in model.decoding and family == "autoregressive":
         raise InputError(
             f"{model.name} is a diffusion model and cannot decode by {strategy.name}",
             where="decoding",
-            remedy="use `block_diffusion`",
+            remedy=f"use {_names(model.decoding)}",
         )
-    plan = strategy.plan(1, 2, 1)
+    _check_positions(scenario)
+
+
+def _names(families: Iterable[str]) -> str:
+    return " or ".join(f"`{family}`" for family in families)
+
+
+def _check_positions(scenario: Scenario) -> None:
+    """Refuse passes that cannot be split and are larger than the token budget."""
+    strategy, workload = scenario.decoding, scenario.workload
+    prompt, answer = (
+        part.tokens if isinstance(part, Fixed) else least
+        for part, least in ((workload.input_tokens, 1), (workload.output_tokens, 2))
+    )
+    plan = strategy.plan(prompt, answer, max(1, round(strategy.mean_passes(answer))))
     budget = scenario.deployment.max_batched_tokens
     if plan.peak_positions > budget:
         raise InputError(

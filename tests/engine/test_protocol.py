@@ -44,7 +44,7 @@ class FullSequence:
         )
         return Plan(prefill_tokens=0, prefill_yields=False, phases=(phase,))
 
-    def mean_tokens_per_pass(self) -> float:
+    def mean_passes(self, output_tokens: float) -> float:
         return 1.0
 
 
@@ -120,7 +120,7 @@ class Scripted:
     def plan(self, input_tokens: int, output_tokens: int, passes: int) -> Plan:
         return self.plans[passes]
 
-    def mean_tokens_per_pass(self) -> float:
+    def mean_passes(self, output_tokens: float) -> float:
         return 1.0
 
 

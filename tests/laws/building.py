@@ -10,6 +10,7 @@ from annotated_types import Ge, Gt, Le, Lt, MinLen
 from hypothesis import assume
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
 from sim.cost import ForwardPass, KvShape
 from sim.decoding import AnyStrategy, RelativeDraft, Speculative, Strategy
@@ -53,17 +54,28 @@ def any_strategy() -> st.SearchStrategy[Any]:
 
 @st.composite
 def _models(draw: st.DrawFn, kind: type[BaseModel]) -> BaseModel:
-    """Fill the fields without which the strategy cannot be, and the numbers among the others."""
+    """Fill the fields without which the strategy cannot be, and numbers and names among others."""
+    examples = (kind.model_config.get("json_schema_extra") or {}).get("examples")  # type: ignore[union-attr]
+    if examples:  # names that mean something, which nobody can make up
+        return kind.model_validate(draw(st.sampled_from(examples)))
     fields = {
         name: draw(_values(field.annotation, tuple(field.metadata)))
         for name, field in kind.model_fields.items()
-        if field.is_required() or isinstance(field.default, int | float)
+        if field.is_required() or (_can_be_made_up(field) and draw(st.booleans()))
     }
     try:
         return kind(**fields)
     except ValidationError:
         assume(condition=False)  # its fields do not go together: draw again
         raise
+
+
+def _can_be_made_up(field: FieldInfo) -> bool:
+    """Whether any value of the field's type may stand there: numbers and fixed names."""
+    inside = [part for part in get_args(field.annotation) or (field.annotation,)]
+    kinds = [get_args(part)[0] if get_origin(part) is Annotated else part for part in inside]
+    numbers = all(part in {int, float, bool, NoneType} for part in kinds)
+    return numbers or get_origin(field.annotation) is Literal
 
 
 def _values(annotation: Any, metadata: tuple[Any, ...] = ()) -> st.SearchStrategy[Any]:
