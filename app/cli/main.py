@@ -97,6 +97,24 @@ def frontier_command(
     )
 
 
+@app.command(name="compare")
+def compare_command(
+    scenario: options.Reference,
+    *,
+    strategies: options.Strategies = None,
+    overrides: options.Overrides = None,
+    trace: options.TraceFile = None,
+    seed: options.Seed = None,
+    as_json: options.AsJson = False,
+) -> int:
+    """Run a scenario under several decoding strategies: who wins where, and why."""
+    from app.cli.comparison import compare_strategies
+
+    return compare_strategies(
+        scenario, overrides or [], strategies, trace=trace, seed=seed, as_json=as_json
+    )
+
+
 @app.command(name="explain")
 def explain_command(
     scenario: options.MaybeReference = None,

@@ -22,6 +22,13 @@ OutFolder = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")]
 
+Strategies = Annotated[
+    str | None,
+    typer.Option(
+        "--strategies", metavar="A,B:VARIANT", help="Which ones; else all that it lists."
+    ),
+]
+
 # Of `frontier` alone.
 Widths = Annotated[
     str | None,
