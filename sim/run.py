@@ -10,7 +10,7 @@ from sim.engine import simulate
 from sim.metrics.measure import measure
 from sim.metrics.result import Metrics
 from sim.provenance import Part, not_modelled, provenance
-from sim.records import Simulation, Traffic
+from sim.records import IntArray, Simulation, Traffic
 from sim.scenario import Scenario, Serving, resolve
 from sim.workload import stream
 
@@ -64,11 +64,14 @@ def serve(
     serving: Serving,
     traffic: Traffic,
     *,
+    passes: IntArray | None = None,
     mode: Literal["leap", "pass"] = "leap",
 ) -> Simulation:
-    """Let the strategy draw its passes, and the engine serve them."""
+    """Let the strategy draw its passes, unless they are given, and the engine serve them."""
     strategy = scenario.decoding
-    passes = strategy.draw_passes(traffic.output_tokens, stream(scenario.run.seed, "acceptance"))
+    if passes is None:
+        rng = stream(scenario.run.seed, "acceptance")
+        passes = strategy.draw_passes(traffic.output_tokens, rng)
     return simulate(traffic, passes, strategy, serving.cost, serving.limits, mode=mode)
 
 

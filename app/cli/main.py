@@ -115,6 +115,33 @@ def compare_command(
     )
 
 
+@app.command(name="passes")
+def passes_command(
+    scenario: options.Reference,
+    *,
+    strategies: options.Strategies = None,
+    overrides: options.Overrides = None,
+    input_tokens: options.Prompt = None,
+    output_tokens: options.Answer = None,
+    batch: options.Together = 1,
+    out: options.OutFolder = None,
+    as_json: options.AsJson = False,
+) -> int:
+    """Take one request apart under each strategy: passes, work, and what the user sees when."""
+    from app.cli.passes import show_passes
+
+    return show_passes(
+        scenario,
+        overrides or [],
+        strategies,
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        batch=batch,
+        out=out,
+        as_json=as_json,
+    )
+
+
 @app.command(name="explain")
 def explain_command(
     scenario: options.MaybeReference = None,

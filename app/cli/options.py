@@ -29,6 +29,18 @@ Strategies = Annotated[
     ),
 ]
 
+# Of `passes` alone.
+Prompt = Annotated[
+    int | None, typer.Option("--input-tokens", metavar="N", min=1, help="Of the prompt [mean].")
+]
+Answer = Annotated[
+    int | None, typer.Option("--output-tokens", metavar="N", min=1, help="Of the answer [mean].")
+]
+Together = Annotated[
+    int,
+    typer.Option("--batch", metavar="N", min=1, help="Requests that arrive together [1]."),
+]
+
 # Of `frontier` alone.
 Widths = Annotated[
     str | None,

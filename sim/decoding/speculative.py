@@ -100,6 +100,10 @@ class Speculative(BaseStrategy):
         """Return tau = 1 + the sum of survivals; (1 - a^(g+1)) / (1 - a) for equal a."""
         return 1.0 + sum(self.survival_by_position())
 
+    def mean_passes(self, output_tokens: float) -> float:
+        """Return the rounds of all tokens after the first, in the long run."""
+        return max(0.0, output_tokens - 1) / self.mean_tokens_per_pass()
+
     def draw_passes(self, output_tokens: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw rounds until each answer is complete (the first token comes from the prefill)."""
         thresholds = np.array(self.survival_by_position())[::-1]
