@@ -79,7 +79,9 @@ class Published(_Part):
         """The row that is meant; raises `ValueError` in one sentence where there is none."""
         if self.table not in list_denoise_tables():
             known = ", ".join(list_denoise_tables())
-            raise ValueError(f"there is no table `{self.table}` of tokens per pass; known: {known}")
+            raise ValueError(
+                f"there is no table `{self.table}` of tokens per pass; known: {known}"
+            )
         try:
             rows = load_denoise_table(self.table).rows
         except SimError as error:  # pragma: no cover - a test reads every table

@@ -161,7 +161,9 @@ class Diffusion(BaseStrategy):
     def plan(self, input_tokens: int, output_tokens: int, passes: int) -> Plan:
         """Lay out the passes block by block; blocks of equally many follow each other."""
         canvases = self._canvases(output_tokens)
-        each = [n for count, n in shared_out(passes, self._blocks(output_tokens)) for _ in range(count)]
+        each = [
+            n for count, n in shared_out(passes, self._blocks(output_tokens)) for _ in range(count)
+        ]
         runs, place = list[Run](), 0
         for canvas in canvases:
             mine = each[place : place + canvas.blocks]

@@ -106,9 +106,7 @@ def anatomy(
     )  # fmt: skip
 
 
-def _check(
-    records: RequestRecords, entry: Entry, prompt: int, answer: int, batch: int
-) -> None:
+def _check(records: RequestRecords, entry: Entry, prompt: int, answer: int, batch: int) -> None:
     if (records.status != Status.FINISHED).any():
         raise InputError(
             f"a prompt of {prompt:,} and an answer of {answer:,} tokens can never run by"

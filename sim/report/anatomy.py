@@ -1,6 +1,7 @@
 """The anatomy of a request in words: passes, work, time, and what the user sees when."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 from sim.planning.anatomy import Anatomy
@@ -102,7 +103,7 @@ def _visible(found: Sequence[Anatomy]) -> Table:
     rows = []
     for one in found:
         times = [seen.at_s for seen in one.seen]
-        gaps = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+        gaps = [later - earlier for earlier, later in pairwise(times)]
         half = next(s.at_s for s in one.seen if s.tokens >= one.output_tokens / 2)
         rows.append(
             (

@@ -72,7 +72,7 @@ def _models(draw: st.DrawFn, kind: type[BaseModel]) -> BaseModel:
 
 def _can_be_made_up(field: FieldInfo) -> bool:
     """Whether any value of the field's type may stand there: numbers and fixed names."""
-    inside = [part for part in get_args(field.annotation) or (field.annotation,)]
+    inside = get_args(field.annotation) or (field.annotation,)
     kinds = [get_args(part)[0] if get_origin(part) is Annotated else part for part in inside]
     numbers = all(part in {int, float, bool, NoneType} for part in kinds)
     return numbers or get_origin(field.annotation) is Literal

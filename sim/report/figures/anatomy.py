@@ -1,5 +1,6 @@
 """What a user sees of one answer over time, under each strategy; and the page that holds it."""
 
+from collections import Counter
 from collections.abc import Sequence
 from html import escape
 from string import Template
@@ -41,49 +42,84 @@ $tables
 
 def anatomy_figure(found: Sequence[Anatomy], *, dark: bool = False) -> Figure:
     """Draw the tokens that a user has seen over time, and below the passes that it takes."""
-    import plotly.graph_objects as go
-
-    colors = palette(dark=dark)
     drawn = figure(360 + 28 * len(found), dark=dark)
-    kinds: dict[str, int] = {}
-    for place, one in enumerate(found):
-        label, family = one.entry.label, style(one.entry.strategy)
-        color = family.color(dark=dark)
-        dash = _DASHES[kinds.get(one.entry.decoding.name, 0) % len(_DASHES)]
-        kinds[one.entry.decoding.name] = kinds.get(one.entry.decoding.name, 0) + 1
-        times = [0.0, *(seen.at_s * MS_PER_S for seen in one.seen)]
-        tokens = [0.0, *(seen.tokens for seen in one.seen)]
-        drawn.add_trace(
-            go.Scatter(
-                x=times, y=tokens, name=label, mode="lines", showlegend=True,
-                line={"shape": "hv", "color": color, "dash": dash, "width": 2},
-                hovertemplate=f"{escape(label)}: %{{y:.0f}} tokens at %{{x:.0f}} ms<extra></extra>",
-            )
-        )  # fmt: skip
-        for part in one.stretches:
-            fill = color if part.kind == "decode" else translucent(color, 0.35)
-            said = f"{escape(label)}, {part.kind}: {part.passes} passes, {time_ms(part.seconds)}"
-            drawn.add_trace(
-                go.Bar(
-                    x=[part.seconds * MS_PER_S], base=[part.begin_s * MS_PER_S],
-                    y=[label], orientation="h", yaxis="y2", width=0.7, showlegend=False,
-                    marker={"color": fill, "line": {"color": colors.background, "width": 0.5}},
-                    hovertemplate=f"{said}<extra></extra>",
-                )
-            )  # fmt: skip
-        _ = place
+    kinds = Counter[str]()
+    for one in found:
+        dash = _DASHES[kinds[one.entry.decoding.name] % len(_DASHES)]
+        kinds[one.entry.decoding.name] += 1
+        drawn.add_traces([_seen(one, dash, dark=dark), *_passes(one, dark=dark)])
     height = min(0.45, 0.09 * len(found))
     drawn.update_layout(
         barmode="overlay",
         legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
         showlegend=True,
-        xaxis={"title": {"text": "time since the arrival (ms)"}, "rangemode": "tozero"},
-        yaxis={"title": {"text": "tokens seen"}, "domain": [height + 0.1, 1], "rangemode": "tozero"},
-        yaxis2={"domain": [0, height], "showticklabels": False, "autorange": "reversed",
-                "title": {"text": "passes"}},
-    )  # fmt: skip
-    drawn.update_xaxes(anchor="y2")
+        xaxis={
+            "title": {"text": "time since the arrival (ms)"},
+            "rangemode": "tozero",
+            "anchor": "y2",
+        },
+        yaxis={
+            "title": {"text": "tokens seen"},
+            "domain": [height + 0.1, 1],
+            "rangemode": "tozero",
+        },
+        yaxis2={
+            "title": {"text": "passes"},
+            "domain": [0, height],
+            "showticklabels": False,
+            "autorange": "reversed",
+        },
+    )
     return drawn
+
+
+def _seen(one: Anatomy, dash: str, *, dark: bool) -> Figure:
+    """Return the steps in which a user sees the answer."""
+    import plotly.graph_objects as go
+
+    label = one.entry.label
+    return go.Scatter(
+        x=[0.0, *(seen.at_s * MS_PER_S for seen in one.seen)],
+        y=[0.0, *(seen.tokens for seen in one.seen)],
+        name=label,
+        mode="lines",
+        showlegend=True,
+        line={
+            "shape": "hv",
+            "color": style(one.entry.strategy).color(dark=dark),
+            "dash": dash,
+            "width": 2,
+        },
+        hovertemplate=f"{escape(label)}: %{{y:.0f}} tokens, %{{x:.0f}} ms<extra></extra>",
+    )
+
+
+def _passes(one: Anatomy, *, dark: bool) -> list[Figure]:
+    """Return a bar for each stretch of passes."""
+    import plotly.graph_objects as go
+
+    label, colors = one.entry.label, palette(dark=dark)
+    color = style(one.entry.strategy).color(dark=dark)
+    return [
+        go.Bar(
+            x=[part.seconds * MS_PER_S],
+            base=[part.begin_s * MS_PER_S],
+            y=[label],
+            orientation="h",
+            yaxis="y2",
+            width=0.7,
+            showlegend=False,
+            marker={
+                "color": color if part.kind == "decode" else translucent(color, 0.35),
+                "line": {"color": colors.background, "width": 0.5},
+            },
+            hovertemplate=(
+                f"{escape(label)}, {part.kind}: {part.passes:,} passes,"
+                f" {time_ms(part.seconds)}<extra></extra>"
+            ),
+        )
+        for part in one.stretches
+    ]
 
 
 def anatomy_html(found: Sequence[Anatomy], *, dark: bool = False) -> str:
