@@ -12,7 +12,7 @@ class BaseStrategy(BaseModel):
     `mean_tokens_per_pass` (or `mean_passes`, where that depends on the length of the answer).
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     name: str
     """The strategy's id; each strategy narrows it to its own."""
