@@ -123,6 +123,9 @@ class Strategy(Protocol):
     def plan(self, input_tokens: int, output_tokens: int, passes: int) -> Plan:
         """Lay out one request whose draw was `passes`."""
 
+    def stretch(self, sequences: int) -> float:
+        """Passes that so many sequences take together, over those of one: 1 unless they wait."""
+
     def mean_passes(self, output_tokens: float) -> float:
         """Passes after the prefill of an answer of this length, for closed forms."""
 

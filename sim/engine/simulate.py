@@ -13,6 +13,7 @@ from sim.decoding import Plan, Strategy
 from sim.engine.feed import Feed
 from sim.engine.kv_pool import KvPool
 from sim.engine.log import Log
+from sim.engine.policies.lockstep import LockstepPricer
 from sim.engine.pricing import Pricer
 from sim.engine.replica import Replica
 from sim.engine.router import RoundRobin
@@ -78,6 +79,8 @@ class _World:
         self._output = np.ascontiguousarray(traffic.output_tokens, dtype=np.int64).data
         self._passes = np.ascontiguousarray(passes, dtype=np.int64).data
         pricer = Pricer(cost, strategy.draft_work)
+        if strategy.stretch(2) != 1.0:
+            pricer = LockstepPricer(cost, strategy.draft_work).waiting(strategy.stretch)
         self.router = RoundRobin(limits.replicas)
         self.replicas = [
             Replica(

@@ -58,7 +58,7 @@ def _rows(one: Anatomy) -> list[tuple[str, ...]]:
     shown = one.stretches
     if len(shown) > _MOST_STRETCHES:
         shown = one.stretches[: _MOST_STRETCHES - 1]
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (
             part.kind,
             count(part.passes),

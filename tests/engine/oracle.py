@@ -11,6 +11,8 @@ of a pass:
 3. Only then those who arrive at this very instant are seen; on an idle replica they start at once,
    together.
 
+Where sequences wait for each other, those that decode go through more passes without prompts.
+
 A preempted request computes its prompt and all that it had committed once more. Where a prefill
 yields a token, so does this one, which stands for one of its passes.
 """
@@ -144,6 +146,9 @@ class Server:
         seconds, draft = self.cost.pass_s(load), self.strategy.draft_work
         if draft is not None:
             seconds += draft.share * draft_s(self.cost, load, draft.passes_per_round)
+        if decoding:  # blocks in lockstep: passes in which only the slowest gets on
+            alone = pass_load(decoding, [], self.cost.reaches)
+            seconds += (self.strategy.stretch(len(decoding)) - 1) * self.cost.pass_s(alone)
         return seconds
 
     def end(self) -> list[Job]:

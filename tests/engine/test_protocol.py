@@ -47,6 +47,9 @@ class FullSequence:
     def mean_passes(self, output_tokens: float) -> float:
         return 1.0
 
+    def stretch(self, sequences: int) -> float:
+        return 1.0
+
 
 ROOMY = Limits(
     replicas=1,
@@ -121,6 +124,9 @@ class Scripted:
         return self.plans[passes]
 
     def mean_passes(self, output_tokens: float) -> float:
+        return 1.0
+
+    def stretch(self, sequences: int) -> float:
         return 1.0
 
 

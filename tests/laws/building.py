@@ -55,9 +55,9 @@ def any_strategy() -> st.SearchStrategy[Any]:
 @st.composite
 def _models(draw: st.DrawFn, kind: type[BaseModel]) -> BaseModel:
     """Fill the fields without which the strategy cannot be, and numbers and names among others."""
-    examples = (kind.model_config.get("json_schema_extra") or {}).get("examples")  # type: ignore[union-attr]
-    if examples:  # names that mean something, which nobody can make up
-        return kind.model_validate(draw(st.sampled_from(examples)))
+    extra: Any = kind.model_config.get("json_schema_extra") or {}
+    if "examples" in extra:  # names that mean something, which nobody can make up
+        return kind.model_validate(draw(st.sampled_from(extra["examples"])))
     fields = {
         name: draw(_values(field.annotation, tuple(field.metadata)))
         for name, field in kind.model_fields.items()

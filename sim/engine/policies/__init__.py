@@ -1,0 +1,1 @@
+"""What depends on who else is in the batch."""
