@@ -47,6 +47,11 @@ class BaseStrategy(BaseModel):
         return "passes of an answer: given in the scenario, no source"
 
     @property
+    def quality_settings(self) -> dict[str, float | str | None]:
+        """Settings on which answers depend, by the names of the tables of quality."""
+        return {}
+
+    @property
     def not_modelled(self) -> tuple[str, ...]:
         """What a reader might take for granted and is not in the passes."""
         return ()

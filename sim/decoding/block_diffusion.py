@@ -10,6 +10,7 @@ from sim.decoding.denoising import (
     DenoisePasses,
     Spread,
     basis_of,
+    quality_of,
     shared_out,
     spread_of,
     words_of,
@@ -50,7 +51,7 @@ class BlockDiffusion(BaseStrategy):
         what = basis_of(self.denoise_passes)
         if self.what_if:
             what = "what-if: the model was not trained for it"
-        return f"denoise passes per block: {what}; quality unknown"
+        return f"denoise passes per block: {what}"
 
     @property
     def knobs(self) -> str:
@@ -65,6 +66,12 @@ class BlockDiffusion(BaseStrategy):
         flight = f" x {self.blocks_in_flight}" if self.blocks_in_flight > 1 else ""
         step = " lockstep" if self.batching == "lockstep" else ""
         return f"{self.block_tokens}{flight} in {self._denoise.mean:.3g}{step}"
+
+    @property
+    def quality_settings(self) -> dict[str, float | str | None]:
+        """Block length, and what decides on the passes."""
+        passes = quality_of(self.denoise_passes, self.block_tokens)
+        return {"block_tokens": float(self.block_tokens), **passes}
 
     @property
     def not_modelled(self) -> tuple[str, ...]:

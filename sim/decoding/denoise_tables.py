@@ -23,6 +23,8 @@ class DenoiseRow(_Part):
     tokens_per_pass: Annotated[float, Gt(0), Le(1024)]
     threshold: Annotated[float, Ge(0), Le(1)] | None = None
     """Confidence from which a token is kept; None: another rule, see `note`."""
+    mode: str | None = None
+    """Setting of the model's own, where it has several."""
     domain: str
     block_tokens: Annotated[int, Ge(1)] | None = None
     """Block length at which it was measured."""
@@ -64,6 +66,8 @@ class Published(_Part):
     """Name of the table; most bear that of their model."""
     threshold: Annotated[float, Ge(0), Le(1)] | None = None
     """Confidence threshold; may be left out where the table has one only."""
+    mode: str | None = None
+    """Setting of the model's own; may be left out where the table has one only."""
     domain: str | None = None
     """Benchmark; may be left out where the table has one only."""
     block_tokens: Annotated[int, Ge(1)] | None = None
@@ -86,7 +90,7 @@ class Published(_Part):
             rows = load_denoise_table(self.table).rows
         except SimError as error:  # pragma: no cover - a test reads every table
             raise ValueError(str(error)) from error
-        keys = ("threshold", "domain", "block_tokens")
+        keys = ("threshold", "mode", "domain", "block_tokens")
         wanted: dict[str, Any] = {
             key: getattr(self, key) for key in keys if getattr(self, key) is not None
         }

@@ -136,6 +136,15 @@ def basis_of(given: DenoisePasses) -> str:
     return given.source or "given in the scenario, no source"
 
 
+def quality_of(given: DenoisePasses, block_tokens: int | None) -> dict[str, float | str | None]:
+    """Return what the answers depend on, by the names of the tables of quality."""
+    if isinstance(given, int):
+        return {} if block_tokens is None else {"tokens_per_pass": block_tokens / given}
+    if isinstance(given, TokensPerPass):
+        return {"tokens_per_pass": given.tokens_per_pass}
+    return {"threshold": given.row.threshold} if isinstance(given, Published) else {}
+
+
 def shared_out(passes: int, blocks: int) -> list[tuple[int, int]]:
     """Return how so many passes are spread over blocks: (blocks, passes of each), fewest first.
 

@@ -12,6 +12,7 @@ from sim.decoding.denoising import (
     DenoisePasses,
     Spread,
     basis_of,
+    quality_of,
     shared_out,
     spread_of,
     words_of,
@@ -82,7 +83,7 @@ class Diffusion(BaseStrategy):
         if self.idealised:
             what += "; idealised: as many for a long answer as for a short one"
         of = "answer" if self.block_tokens is None else "block"
-        return f"denoise passes per {of}: {what}; quality unknown"
+        return f"denoise passes per {of}: {what}"
 
     @property
     def knobs(self) -> str:
@@ -100,6 +101,17 @@ class Diffusion(BaseStrategy):
         block = "" if self.block_tokens is None else f"{self.block_tokens} in "
         step = " lockstep" if self.batching == "lockstep" else ""
         return f"{self.cache} {block}{words_of(self.denoise_passes)}{step}"
+
+    @property
+    def quality_settings(self) -> dict[str, float | str | None]:
+        """Cache, canvas, block, and what decides on the passes."""
+        block = self.block_tokens or self.canvas_tokens
+        return {
+            "cache": self.cache,
+            "block_tokens": block,
+            "canvas_tokens": self.canvas_tokens,
+            **quality_of(self.denoise_passes, block),
+        }
 
     @property
     def not_modelled(self) -> tuple[str, ...]:

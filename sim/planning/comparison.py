@@ -8,6 +8,7 @@ from sim.errors import SimError
 from sim.metrics import quantities
 from sim.metrics.paired import STATISTICS, Difference, Statistic, differences
 from sim.planning.strategies import Entry, entries
+from sim.quality import UNKNOWN, in_short, scores_of
 from sim.records import FloatArray
 from sim.run import Outcome, run
 from sim.scenario import Scenario
@@ -38,7 +39,7 @@ class Arm:
     refusal: str | None = None
     """What does not go together, in one sentence."""
     work: Work | None = None
-    quality: str = "unknown"
+    quality: str = UNKNOWN
     """What is published of the answers' quality, in a few words."""
     against: Mapping[str, Mapping[Statistic, Difference]] | None = None
     """Differences to the baseline, by quantity; `None` for the baseline itself."""
@@ -107,7 +108,8 @@ def _arm(scenario: Scenario, entry: Entry) -> Arm:
         outcome = run(scenario.with_decoding(entry.decoding))
     except SimError as error:
         return Arm(entry, None, refusal=str(error))
-    return Arm(entry, outcome, work=_work(outcome))
+    scores = scores_of(outcome.scenario, outcome.serving.model)
+    return Arm(entry, outcome, work=_work(outcome), quality=in_short(scores))
 
 
 def _work(outcome: Outcome) -> Work | None:
