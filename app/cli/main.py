@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal, TextIO
 
 import typer
 
-from app.cli import options
+from app.cli import comparing, options
 from app.cli.exits import (
     INTERRUPTED,
     WRONG_INPUT,
@@ -97,51 +97,6 @@ def frontier_command(
     )
 
 
-@app.command(name="compare")
-def compare_command(
-    scenario: options.Reference,
-    *,
-    strategies: options.Strategies = None,
-    overrides: options.Overrides = None,
-    trace: options.TraceFile = None,
-    seed: options.Seed = None,
-    as_json: options.AsJson = False,
-) -> int:
-    """Run a scenario under several decoding strategies: who wins where, and why."""
-    from app.cli.comparison import compare_strategies
-
-    return compare_strategies(
-        scenario, overrides or [], strategies, trace=trace, seed=seed, as_json=as_json
-    )
-
-
-@app.command(name="passes")
-def passes_command(
-    scenario: options.Reference,
-    *,
-    strategies: options.Strategies = None,
-    overrides: options.Overrides = None,
-    input_tokens: options.Prompt = None,
-    output_tokens: options.Answer = None,
-    batch: options.Together = 1,
-    out: options.OutFolder = None,
-    as_json: options.AsJson = False,
-) -> int:
-    """Take one request apart under each strategy: passes, work, and what the user sees when."""
-    from app.cli.passes import show_passes
-
-    return show_passes(
-        scenario,
-        overrides or [],
-        strategies,
-        input_tokens=input_tokens,
-        output_tokens=output_tokens,
-        batch=batch,
-        out=out,
-        as_json=as_json,
-    )
-
-
 @app.command(name="explain")
 def explain_command(
     scenario: options.MaybeReference = None,
@@ -182,6 +137,9 @@ def explain_command(
     )
 
 
+comparing.register(app)
+
+
 @app.command(name="validate")
 def validate_command(
     runs: Annotated[Path, typer.Argument(metavar="RUNS.csv", help="Measured serving runs.")],
@@ -212,7 +170,7 @@ def init_command(
 @app.command(name="list")
 def list_command(
     kind: Annotated[
-        Literal["models", "hardware", "workloads", "scenarios", "prices", "api-prices"],
+        Literal["models", "hardware", "workloads", "scenarios", "prices", "api-prices", "quality"],
         typer.Argument(help="What to list."),
     ],
     word: Annotated[

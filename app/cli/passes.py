@@ -55,7 +55,12 @@ def show_passes(
         write_files(out, {"passes.html": anatomy_html(found).encode()})
     if as_json:
         emit_json(anatomy_document(found) | {"refused": refused})
-        return ANSWER
+    else:
+        _print(found, refused, out)
+    return ANSWER
+
+
+def _print(found: list[Anatomy], refused: list[str], out: Path | None) -> None:
     page = Page()
     page.line(anatomy_answer(found), style="bold")
     for table in anatomy_tables(found):
@@ -66,4 +71,3 @@ def show_passes(
         page.line(f"Written to {out}: passes.html")
     page.show()
     emit("\n".join(["", *timelines(found), ""]))
-    return ANSWER
