@@ -169,10 +169,7 @@ def init_command(
 
 @app.command(name="list")
 def list_command(
-    kind: Annotated[
-        Literal["models", "hardware", "workloads", "scenarios", "prices", "api-prices", "quality"],
-        typer.Argument(help="What to list."),
-    ],
+    kind: options.Kind,
     word: Annotated[
         str | None, typer.Argument(metavar="WORD", help="Only what has it in its name.")
     ] = None,

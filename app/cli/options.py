@@ -1,7 +1,7 @@
 """Arguments and options that commands share, or that would bury a command under its help."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -49,6 +49,9 @@ Widths = Annotated[
 Quick = Annotated[
     bool, typer.Option("--quick", help="Fewer loads and requests: rough, in seconds.")
 ]
+
+# Of `list` alone.
+Kind = Literal["models", "hardware", "workloads", "scenarios", "prices", "api-prices", "quality"]
 
 # Of `explain` alone.
 MaybeReference = Annotated[

@@ -86,6 +86,10 @@ class BaseStrategy(BaseModel):
         """Return the positions of one sequence whose logits a pass holds in memory at once."""
         return 1
 
+    def guesses_kept(self, output_tokens: float) -> int:  # noqa: ARG002
+        """Return the positions of one sequence whose logits are kept from pass to pass."""
+        return 0
+
     def stretch(self, sequences: int) -> float:  # noqa: ARG002
         """Return by what factor passes multiply where so many sequences wait for each other."""
         return 1.0

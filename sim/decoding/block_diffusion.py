@@ -36,6 +36,10 @@ class BlockDiffusion(BaseStrategy):
     denoise_passes: DenoisePasses
     """Passes per block; or `{tokens_per_pass: …}`, `{measured: […]}`, `{table: …}`."""
     blocks_in_flight: Annotated[int, Ge(1), Le(64)] = 1
+    self_conditioning: bool = False
+    """The last guess, a probability for each token of the vocabulary, is fed back as the mean of
+    their embeddings (DiffusionGemma): another product with the vocabulary in each denoise pass,
+    and room for it for every sequence."""
     batching: Literal["first_done", "lockstep"] = "first_done"
     """Whether a sequence whose block is done goes on at once, or waits for the slowest of the
     batch."""
@@ -58,7 +62,9 @@ class BlockDiffusion(BaseStrategy):
         """Blocks and passes."""
         flight = f", {self.blocks_in_flight} in flight" if self.blocks_in_flight > 1 else ""
         step = ", in lockstep" if self.batching == "lockstep" else ""
-        return f"blocks of {self.block_tokens}, {words_of(self.denoise_passes)}{flight}{step}"
+        back = ", guess fed back" if self.self_conditioning else ""
+        passes = words_of(self.denoise_passes)
+        return f"blocks of {self.block_tokens}, {passes}{flight}{back}{step}"
 
     @property
     def short_knobs(self) -> str:
@@ -105,6 +111,10 @@ class BlockDiffusion(BaseStrategy):
         """Return the positions of a sequence whose logits a pass makes."""
         return self.block_tokens * self.blocks_in_flight
 
+    def guesses_kept(self, output_tokens: float) -> int:  # noqa: ARG002
+        """Return the positions of a sequence whose last guess is kept from pass to pass."""
+        return self.block_tokens * self.blocks_in_flight if self.self_conditioning else 0
+
     def mean_tokens_per_pass(self) -> float:
         """G / (s + 1), for answers of whole blocks."""
         return self.block_tokens / self._later.mean
@@ -150,7 +160,7 @@ class BlockDiffusion(BaseStrategy):
         return Phase(
             passes=blocks * each,
             positions=positions,
-            logit_positions=positions * (own - 1) / own,
+            logit_positions=(1 + self.self_conditioning) * positions * (own - 1) / own,
             kv_growth=growth,
             read_extra=positions - lag,
             pair_extra=block * block * flying * (flying + 1) / 2 - positions * lag,

@@ -1,4 +1,4 @@
-"""A whole canvas denoised in both directions (LLaDA, arXiv:2502.09992; Dream, arXiv:2508.15487)."""
+"""A whole canvas denoised in both directions (LLaDA, arXiv:2502.09992; Dream, 2508.15487)."""
 
 from typing import Annotated, Literal, Self
 
@@ -190,9 +190,7 @@ class Diffusion(BaseStrategy):
         """Return the passes of a canvas: per block whole ones, and short ones between them."""
         length, runs = prompt + canvas.begin + canvas.tokens, list[Run]()
         held = 0 if self.cache == "none" else length
-        for block, (passes, (start, tokens, shown)) in enumerate(
-            zip(each, canvas.parts(), strict=True)
-        ):
+        for passes, (start, tokens, shown) in zip(each, canvas.parts(), strict=True):
             size = length if self.logits == "all" else tokens
             whole = Run(1, length, float(size), length, held, 0)
             if self.cache == "none":

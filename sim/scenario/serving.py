@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final
 
 from sim.cost import ForwardPass, MemoryPlan, plan_memory, unshared_heads
 from sim.deployment import Deployment
@@ -20,6 +21,9 @@ from sim.hardware import (
 from sim.model import Experts, Model, load_model
 from sim.scenario.schema import Scenario
 from sim.workload import Fixed
+
+LOGIT_BYTES: Final = 4.0
+"""Engines sample from logits in fp32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,13 @@ def resolve(scenario: Scenario) -> Serving:
     _check_lengths(scenario, model)
     _check_strategy(scenario, model)
     draft = strategy.draft_work
-    memory = plan_memory(model, gpu, engine, deployment, draft_share=draft.share if draft else 0.0)
+    memory = plan_memory(
+        model,
+        gpu,
+        _with_logits(engine, scenario, model),
+        deployment,
+        draft_share=draft.share if draft else 0.0,
+    )
     limits = Limits(
         replicas=deployment.replicas,
         max_sequences=deployment.max_sequences,
@@ -57,6 +67,24 @@ def resolve(scenario: Scenario) -> Serving:
     quote = None if scenario.prices is None else scenario.prices.resolve(gpu.name)
     cost = _forward_pass(model, gpu, fitted.model_dump_json(), engine, deployment)
     return Serving(model, gpu, fitted, engine, cost, memory, limits, quote)
+
+
+def _with_logits(engine: EngineProfile, scenario: Scenario, model: Model) -> EngineProfile:
+    """Return the engine with room for the logits of whole blocks, in fp32 on each GPU.
+
+    Those of one position a sequence are in the engine's own reserve. A pass makes no more than
+    its token budget; guesses that are kept are kept for every sequence.
+    """
+    deployment, strategy = scenario.deployment, scenario.decoding
+    _, answer = scenario.workload.mean_tokens()
+    sequences = -(-deployment.max_sequences // deployment.attention_data_parallel)
+    each, kept = strategy.logits_held(answer), sequences * strategy.guesses_kept(answer)
+    if each <= 1:
+        return engine
+    positions = min(sequences * each, deployment.max_batched_tokens) + kept
+    logit_bytes = LOGIT_BYTES * positions * model.vocab_size / deployment.tensor_parallel
+    more = engine.memory_reserve_bytes + logit_bytes
+    return engine.model_copy(update={"memory_reserve_bytes": more})
 
 
 @lru_cache(maxsize=16)

@@ -52,7 +52,8 @@ def test_the_engine_can_keep_the_promises_of_a_plan(
         for phase in plan.phases:
             assert phase.passes > 0
             assert phase.passes % phase.chunk_passes == 0, "the last chunk would never be seen"
-            assert 0 <= phase.logit_positions <= phase.positions
+            # twice where a guess is fed back through the vocabulary
+            assert 0 <= phase.logit_positions <= 2 * phase.positions
             assert phase.positions >= 1
             assert phase.kv_growth >= 0
             assert phase.slots_extra >= phase.kv_growth, "no room for what a pass commits"
