@@ -54,7 +54,9 @@ def test_padding_is_denoised_unless_the_engine_stops_at_the_end() -> None:
     answer = np.array([65])  # three blocks of eight hold something
     assert whole.draw_passes(answer, RNG).tolist() == [64]
     assert soon.draw_passes(answer, RNG).tolist() == [24]
-    shown = [(phase.passes, phase.chunk_passes, phase.visible_tokens) for phase in phases(whole, 9, 65)]
+    shown = [
+        (phase.passes, phase.chunk_passes, phase.visible_tokens) for phase in phases(whole, 9, 65)
+    ]
     assert shown == [(16, 8, 64), (48, 48, 1)]  # that it is the last token is known at the end
     assert {phase.positions for phase in phases(soon, 9, 65)} == {9 + 256}
 

@@ -24,7 +24,8 @@ def scenario() -> Scenario:
 @pytest.fixture(scope="module")
 def found(scenario: Scenario) -> list[Anatomy]:
     return [
-        anatomy(scenario, entry, input_tokens=200, output_tokens=100) for entry in entries(scenario)
+        anatomy(scenario, entry, input_tokens=200, output_tokens=100)
+        for entry in entries(scenario)
     ]
 
 

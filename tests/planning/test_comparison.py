@@ -119,8 +119,7 @@ def test_the_document_holds_what_the_tables_say(found: Comparison) -> None:
 def test_strategies_are_named_by_kind_and_by_what_tells_them_apart() -> None:
     listed = scenario()
     names = [
-        entry.strategy
-        for entry in strategies_named(listed, ["block_diffusion", "autoregressive"])
+        entry.strategy for entry in strategies_named(listed, ["block_diffusion", "autoregressive"])
     ]
     assert names == ["autoregressive", "block_diffusion"]
     with pytest.raises(InputError, match="add it to `strategies`"):
