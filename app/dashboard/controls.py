@@ -37,6 +37,11 @@ _DATA_PARALLEL: Final = (
     " GPUs, and no group keeps the cache of another."
 )
 _EXPERTS: Final = "Split: every GPU has a slice of each expert. Spread: each GPU has some experts."
+_CACHE: Final = (
+    "Keys and values kept from pass to pass: none, those before the block (prefix), or those on"
+    " both sides of it (dual); computed anew once a block."
+)
+_CANVAS: Final = "Denoised whatever the answer needs of it; 0: as long as the answer."
 _DRAFTER: Final = "Work of one pass of the drafter, in percent of a pass of the served model."
 
 
@@ -93,7 +98,7 @@ def _serve(default: Choices, base: Scenario) -> dict[str, Any]:
         return values | _speculative(default)
     if strategy == strategies.BLOCK_DIFFUSION:
         return values | _block_diffusion(default)
-    return values
+    return values | _diffusion(default) if strategy == strategies.DIFFUSION else values
 
 
 def _speculative(default: Choices) -> dict[str, Any]:
@@ -119,8 +124,23 @@ def _speculative(default: Choices) -> dict[str, Any]:
 
 
 def _block_diffusion(default: Choices) -> dict[str, Any]:
+    values = _blocks(default)
+    flying = slider("blocks_in_flight", "Blocks in flight", 1, 8, default)
+    return {**values, "blocks_in_flight": flying}
+
+
+def _diffusion(default: Choices) -> dict[str, Any]:
+    caches = offers.caches(default.cache)
+    cache = select("cache", "Cache", caches, default, about=_CACHE)
+    canvas = number(
+        *("canvas_tokens", "Canvas (tokens)", (0, 65_536), default), step=32, about=_CANVAS
+    )
+    return {"cache": cache, **_blocks(default), "canvas_tokens": canvas}
+
+
+def _blocks(default: Choices) -> dict[str, Any]:
     return {
-        "block_tokens": slider("block_tokens", "Tokens per block", 4, 128, default, step=4),
+        "block_tokens": slider("block_tokens", "Tokens per block", 4, 256, default, step=4),
         "denoise_passes": slider("denoise_passes", "Denoise passes per block", 1, 64, default),
     }
 
