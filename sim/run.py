@@ -68,8 +68,14 @@ def serve(
 ) -> Simulation:
     """Let the strategy draw its passes, and the engine serve them."""
     strategy = scenario.decoding
-    passes = strategy.draw_passes(traffic.output_tokens, stream(scenario.run.seed, "acceptance"))
-    return simulate(traffic, passes, strategy, serving.cost, serving.limits, mode=mode)
+    rng = stream(scenario.run.seed, "acceptance")
+    domains = scenario.workload.draw_domains(len(traffic), scenario.run.seed)
+    passes = strategy.draw_passes_of(traffic.output_tokens, *domains, rng)
+    return simulate(
+        *(traffic, passes, strategy, serving.cost, serving.limits),
+        draft_cost=serving.draft_cost,
+        mode=mode,
+    )
 
 
 def assess(

@@ -12,21 +12,56 @@ from pydantic import Field
 from sim.decoding.autoregressive import Autoregressive
 from sim.decoding.base import BaseStrategy
 from sim.decoding.block_diffusion import BlockDiffusion
-from sim.decoding.plan import DraftWork, Phase, Plan, Strategy, typical_phase
-from sim.decoding.speculative import RelativeDraft, Speculative
+from sim.decoding.drafters import (
+    BlockDraft,
+    EagleDraft,
+    MedusaDraft,
+    ModelDraft,
+    MtpDraft,
+    NgramDraft,
+    OwnDraft,
+    RelativeDraft,
+)
+from sim.decoding.plan import DraftPass, DraftWork, Phase, Plan, Strategy, typical_phase
+from sim.decoding.policies import Adaptive, AnyPolicy, OffAbove
+from sim.decoding.published import (
+    AcceptanceTable,
+    list_acceptance,
+    load_acceptance,
+    published_variant,
+)
+from sim.decoding.rounds import verifying
+from sim.decoding.speculative import Speculative, Tree
 
 AnyStrategy = Annotated[Autoregressive | Speculative | BlockDiffusion, Field(discriminator="name")]
 
 __all__ = [
+    "AcceptanceTable",
+    "Adaptive",
+    "AnyPolicy",
     "AnyStrategy",
     "Autoregressive",
     "BaseStrategy",
     "BlockDiffusion",
+    "BlockDraft",
+    "DraftPass",
     "DraftWork",
+    "EagleDraft",
+    "MedusaDraft",
+    "ModelDraft",
+    "MtpDraft",
+    "NgramDraft",
+    "OffAbove",
+    "OwnDraft",
     "Phase",
     "Plan",
     "RelativeDraft",
     "Speculative",
     "Strategy",
+    "Tree",
+    "list_acceptance",
+    "load_acceptance",
+    "published_variant",
     "typical_phase",
+    "verifying",
 ]

@@ -3,8 +3,8 @@
 from collections.abc import Sequence as Collection
 
 from sim.cost import ForwardPass, Reads
-from sim.decoding import DraftWork
 from sim.engine.batch import DecodeBatch
+from sim.engine.drafting import DraftPricer
 from sim.engine.reach import prompt_reads
 from sim.engine.sequence import Sequence
 
@@ -66,10 +66,10 @@ class Leap:
 class Pricer:
     """Turn the state of a batch into the times of a leap."""
 
-    __slots__ = ("_no_reads", "cost", "draft")
+    __slots__ = ("_no_reads", "cost", "drafter")
 
-    def __init__(self, cost: ForwardPass, draft: DraftWork | None) -> None:
-        self.cost, self.draft = cost, draft
+    def __init__(self, cost: ForwardPass, drafter: DraftPricer | None) -> None:
+        self.cost, self.drafter = cost, drafter
         self._no_reads: Reads = ((0.0, 0.0),) * len(cost.reaches)
 
     def decode(self, batch: DecodeBatch, leap: Leap) -> None:
@@ -82,13 +82,9 @@ class Pricer:
         leap.first_s, leap.slope_s, leap.limit = self.cost.line(
             count, batch.positions, batch.logit_positions, growths
         )
-        draft = self.draft
-        if draft is not None:
-            # one query position a sequence and pass: each pair is a token of KV
-            own = tuple((read, read, growth, growth) for read, _, growth, _ in growths)
-            first_s, slope_s, limit = self.cost.line(count, count, count, own)
-            factor = draft.share * draft.passes_per_round
-            leap.draft_s, leap.draft_slope_s = factor * first_s, factor * slope_s
+        drafter = self.drafter
+        if drafter is not None:
+            leap.draft_s, leap.draft_slope_s, limit = drafter.line(count, growths)
             leap.first_s += leap.draft_s
             leap.slope_s += leap.draft_slope_s
             leap.limit = min(leap.limit, limit)
@@ -125,19 +121,15 @@ class Pricer:
             decode = (count, batch.positions, batch.logit_positions, read, batch.pairs)
             decode_s = cost.seconds(*decode, capped=capped)
             pass_s = cost.seconds(*decode, *prompt, capped, prompt_capped)
-        draft = self.draft
-        if draft is not None:  # its first pass takes the prompts along, the others only decode
-            alone_s, together_s = 0.0, prompt_s
-            if count:
-                own = (count, count, count, read, read)
-                own_capped = tuple((tokens, tokens) for tokens, _ in capped)
-                alone_s = cost.seconds(*own, capped=own_capped)
-                together_s = cost.seconds(*own, *prompt, own_capped, prompt_capped)
-            more = draft.passes_per_round - 1
-            leap.draft_s = draft.share * (together_s + more * alone_s)
-            pass_s += leap.draft_s
-            prompt_s += draft.share * prompt_s
-            decode_s += draft.share * draft.passes_per_round * alone_s
+        drafter = self.drafter
+        if drafter is not None:
+            prompt_draft_s, alone_s, together_s = drafter.mixed(
+                count, read, capped, prompt, prompt_capped
+            )
+            leap.draft_s = together_s
+            pass_s += together_s
+            prompt_s += prompt_draft_s
+            decode_s += alone_s
         leap.first_s = pass_s
         leap.prefill_s = pass_s * prompt_s / (prompt_s + decode_s)
         if again:

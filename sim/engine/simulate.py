@@ -10,6 +10,7 @@ import simpy
 
 from sim.cost import ForwardPass, KvShape
 from sim.decoding import Plan, Strategy
+from sim.engine.drafting import draft_pricer
 from sim.engine.feed import Feed
 from sim.engine.kv_pool import KvPool
 from sim.engine.log import Log
@@ -43,14 +44,18 @@ def simulate(
     cost: ForwardPass,
     limits: Limits,
     *,
+    draft_cost: ForwardPass | None = None,
     mode: Literal["leap", "pass"] = "leap",
 ) -> Simulation:
     """Serve the traffic and return what happened to every request.
 
     `passes` is the strategy's draw for each row. Mode "pass" stops at every pass and adds the
     batch up anew each time: slow, and the check of the leaps (both give the same times to 1e-9).
+    `draft_cost` prices a drafter that has layers of its own.
     """
-    world = _World(traffic, passes, strategy, cost, limits, leap=mode == "leap")
+    drafter = draft_pricer(strategy.draft_work, cost, draft_cost)
+    pricer = Pricer(cost, drafter)
+    world = _World(traffic, passes, strategy, pricer, limits, leap=mode == "leap")
     world.run()
     return world.result()
 
@@ -63,7 +68,7 @@ class _World:
         traffic: Traffic,
         passes: IntArray,
         strategy: Strategy,
-        cost: ForwardPass,
+        pricer: Pricer,
         limits: Limits,
         *,
         leap: bool,
@@ -76,7 +81,6 @@ class _World:
         self._input = np.ascontiguousarray(traffic.input_tokens, dtype=np.int64).data
         self._output = np.ascontiguousarray(traffic.output_tokens, dtype=np.int64).data
         self._passes = np.ascontiguousarray(passes, dtype=np.int64).data
-        pricer = Pricer(cost, strategy.draft_work)
         self.router = RoundRobin(limits.replicas)
         self.replicas = [
             Replica(

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import sim.catalog
-from sim.decoding import AnyStrategy
+from sim.decoding import AnyStrategy, ModelDraft
 from sim.errors import InputError
 from sim.model import list_models
 from sim.scenario.schema import Scenario
@@ -67,8 +67,13 @@ def _from(folder: Path, reference: T) -> T | str:
 
 
 def _strategy_from(folder: Path, strategy: AnyStrategy) -> AnyStrategy:
-    model = _from(folder, strategy.model)
-    return strategy if model == strategy.model else strategy.model_copy(update={"model": model})
+    strategy, update = strategy.relative_to(folder), dict[str, Any]()
+    if strategy.model is not None:
+        update["model"] = _from(folder, strategy.model)
+    draft = strategy.drafting
+    if isinstance(draft, ModelDraft):
+        update["draft"] = draft.model_copy(update={"model": _from(folder, draft.model)})
+    return strategy.model_copy(update=update) if update else strategy
 
 
 def apply_overrides(content: dict[str, Any], overrides: Iterable[str]) -> None:

@@ -89,8 +89,15 @@ class Job:
 
 
 class Server:
-    def __init__(self, strategy: Strategy, cost: ForwardPass, limits: Limits) -> None:
+    def __init__(
+        self,
+        strategy: Strategy,
+        cost: ForwardPass,
+        limits: Limits,
+        draft_cost: ForwardPass | None,
+    ) -> None:
         self.strategy, self.cost, self.limits = strategy, cost, limits
+        self.draft_cost = draft_cost
         self.queue: list[Job] = []
         self.batch: list[Job] = []
         self.ends_s = inf  # the end of the pass in flight, while there is one
@@ -142,9 +149,12 @@ class Server:
         prompts = [(job.chunk, job.computed) for job in self.batch if job.chunk]
         load = pass_load(decoding, prompts, self.cost.reaches)
         seconds, draft = self.cost.pass_s(load), self.strategy.draft_work
-        if draft is not None:
-            seconds += draft.share * draft_s(self.cost, load, draft.passes_per_round)
-        return seconds
+        if draft is None or not (load.sequences or draft.prefills):
+            return seconds
+        if draft.share is not None:
+            return seconds + draft.share * draft_s(self.cost, load, draft)
+        assert self.draft_cost is not None
+        return seconds + draft_s(self.draft_cost, load, draft)
 
     def end(self) -> list[Job]:
         """Finish the pass in flight; return the requests that are complete."""
@@ -190,11 +200,16 @@ class Source:
             self.ready.append((now + self.think_s, job.user))
 
 
-def serve(
-    traffic: Traffic, passes: IntArray, strategy: Strategy, cost: ForwardPass, limits: Limits
+def serve(  # noqa: PLR0917  # as `simulate`
+    traffic: Traffic,
+    passes: IntArray,
+    strategy: Strategy,
+    cost: ForwardPass,
+    limits: Limits,
+    draft_cost: ForwardPass | None = None,
 ) -> list[Job]:
     """Return every request of the traffic, served to the end, in order of rows."""
-    servers = [Server(strategy, cost, limits) for _ in range(limits.replicas)]
+    servers = [Server(strategy, cost, limits, draft_cost) for _ in range(limits.replicas)]
     source, jobs = Source(traffic), list[Job]()
     while (now := min(source.next_s(), *(server.ends_s for server in servers))) < inf:
         for server in servers:
