@@ -35,7 +35,7 @@ class AllOrNothing(BaseModel):
     Of the rounds that accept some and not all, every length is equally likely.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     none: Probability
     """Share of rounds that accept nothing."""
@@ -61,7 +61,7 @@ class AllOrNothing(BaseModel):
 class Acceptance(BaseModel):
     """Acceptance by position, stated in one of several ways."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
     conditional_acceptance: Annotated[tuple[Probability, ...], MinLen(1)] | None = None
     """a_j: given that all before were accepted; may rise with j."""

@@ -16,7 +16,7 @@ Precision = Literal["bf16", "fp8", "int8", "int4", "mxfp4", "nvfp4"]
 
 
 class _Draft(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
     def work(self, tokens: int, width: int) -> DraftWork | None:
         """Return the passes of a round that drafts `tokens` in a row, `width` branches wide."""

@@ -35,7 +35,7 @@ class Row(Acceptance):
 class AcceptanceTable(BaseModel):
     """Schema of `sim/catalog/acceptance/<name>.yaml`, and of your own files of the kind."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     drafter: str
     """What `speculative:<drafter>` calls it."""

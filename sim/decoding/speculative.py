@@ -24,7 +24,7 @@ Share = Annotated[float, Gt(0)]
 class Tree(BaseModel):
     """A tree of drafts instead of a chain: acceptance at depth j is that some child is right."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     nodes: Annotated[int, Ge(2), Le(1024)]
     """Query positions of a verification, the last accepted token included."""
@@ -140,6 +140,8 @@ class Speculative(Acceptance, BaseStrategy):
     @property
     def not_modelled(self) -> tuple[str, ...]:
         """Requests of one domain accept alike."""
+        if self.domain_mix is None and self.acceptance_scale == 1.0:
+            return ("acceptance that differs between requests or drifts",)
         return ("acceptance that differs between requests of one domain",)
 
     @property
