@@ -21,6 +21,7 @@ from sim.decoding.drafters import (
     NgramDraft,
     OwnDraft,
     RelativeDraft,
+    Tree,
 )
 from sim.decoding.plan import DraftPass, DraftWork, Phase, Plan, Strategy, typical_phase
 from sim.decoding.policies import Adaptive, AnyPolicy, OffAbove
@@ -31,7 +32,7 @@ from sim.decoding.published import (
     published_variant,
 )
 from sim.decoding.rounds import verifying
-from sim.decoding.speculative import Speculative, Tree
+from sim.decoding.speculative import Speculative
 
 AnyStrategy = Annotated[Autoregressive | Speculative | BlockDiffusion, Field(discriminator="name")]
 

@@ -139,6 +139,17 @@ class NgramDraft(_Draft):
         return None
 
 
+class Tree(BaseModel):
+    """A tree of drafts instead of a chain: acceptance at depth j is that some child is right."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    nodes: Annotated[int, Ge(2), Le(1024)]
+    """Query positions of a verification, the last accepted token included."""
+    width: Annotated[int, Ge(1), Le(256)] = 1
+    """Branches that each drafter pass after the first extends."""
+
+
 def _kind(value: Any) -> str:  # noqa: ANN401  # anything that a user may write
     given = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
     return "relative" if given is None else str(given)

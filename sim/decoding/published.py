@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 import sim.catalog
 from sim.decoding.acceptance import Acceptance
-from sim.decoding.drafters import AnyDraft
+from sim.decoding.drafters import AnyDraft, Tree
 from sim.errors import InputError, UnknownNameError
 from sim.yaml_files import find, list_names, read_yaml, validate
 
@@ -21,7 +21,8 @@ class Row(Acceptance):
     """Acceptance of one domain at one temperature."""
 
     domain: str
-    temperature: Annotated[float, Ge(0), Le(5)]
+    temperature: Annotated[float, Ge(0), Le(5)] | None = None
+    """None: the source does not say."""
     model: str | None = None
     """Served model, where the file has several."""
 
@@ -50,19 +51,20 @@ class AcceptanceTable(BaseModel):
     """Drafted tokens of the variant as published, where a scenario does not say."""
     draft: AnyDraft
     """What the drafter computes."""
-    tree: dict[str, int] | None = None
+    tree: Tree | None = None
     domain: str
     """The domain that the short form `speculative:<drafter>` takes."""
     rows: Annotated[tuple[Row, ...], MinLen(1)]
 
     def pick(self, domain: str | None, temperature: float | None, model: str | None) -> Row:
         """Return the row of a domain, temperature and served model; say what there is if none."""
-        rows = [row for row in self.rows if row.model is None or model in {None, row.model}]
+        served = _distinct(row.model for row in self.rows if row.model is not None)
+        rows = [row for row in self.rows if row.model in {None, model}]
         if not rows:
             raise InputError(
-                f"has no figures for {model}",
-                where="decoding.table",
-                remedy=f"it was measured with {', '.join(self.models)}",
+                f"the table was measured with {', '.join(served)}",
+                where="decoding.measured_with",
+                remedy="name the model whose figures to take",
             )
         if domain is None:
             domains = _distinct(row.domain for row in rows)
@@ -84,7 +86,9 @@ class AcceptanceTable(BaseModel):
         found = [row for row in mine if temperature is None or row.temperature == temperature]
         if len(found) == 1:
             return found[0]
-        temperatures = ", ".join(f"{row.temperature:g}" for row in mine)
+        temperatures = ", ".join(
+            "not stated" if row.temperature is None else f"{row.temperature:g}" for row in mine
+        )
         raise InputError(
             f"the table has {domain} at temperature {temperatures}",
             where="decoding.temperature",
@@ -120,7 +124,11 @@ def published_variant(drafter: str, models: Sequence[str]) -> dict[str, Any]:
         mine = [model for model in models if model in table.models]
         if table.drafter != drafter or not mine:
             continue
-        row = next(row for row in table.rows if row.domain == table.domain)
+        row = next(
+            row
+            for row in table.rows
+            if row.domain == table.domain and row.model in {None, *mine}
+        )
         keys: dict[str, Any] = {
             "name": "speculative",
             "drafter": drafter,
@@ -128,8 +136,9 @@ def published_variant(drafter: str, models: Sequence[str]) -> dict[str, Any]:
             "table": name,
             "domain": table.domain,
             "temperature": row.temperature,
+            "measured_with": row.model,
         }
-        return keys | ({"tree": table.tree} if table.tree else {})
+        return keys | ({"tree": table.tree.model_dump()} if table.tree else {})
     if drafter in known:
         tables = (load_acceptance(name) for name in list_acceptance())
         served = _distinct(m for table in tables if table.drafter == drafter for m in table.models)

@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from annotated_types import Ge, Gt, Le, MinLen
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import model_validator
 
 from sim.decoding.acceptance import Acceptance, Survival
 from sim.decoding.base import BaseStrategy
-from sim.decoding.drafters import AnyDraft
+from sim.decoding.drafters import AnyDraft, Tree
 from sim.decoding.plan import DraftWork, Plan
 from sim.decoding.policies import AnyPolicy
 from sim.decoding.published import AcceptanceTable, load_acceptance
@@ -19,17 +19,6 @@ from sim.errors import InputError
 from sim.records import IntArray
 
 Share = Annotated[float, Gt(0)]
-
-
-class Tree(BaseModel):
-    """A tree of drafts instead of a chain: acceptance at depth j is that some child is right."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-    nodes: Annotated[int, Ge(2), Le(1024)]
-    """Query positions of a verification, the last accepted token included."""
-    width: Annotated[int, Ge(1), Le(256)] = 1
-    """Branches that each drafter pass after the first extends."""
 
 
 class Speculative(Acceptance, BaseStrategy):
@@ -55,6 +44,8 @@ class Speculative(Acceptance, BaseStrategy):
     """The domain of every request, where the workload has no mix of them."""
     temperature: Annotated[float, Ge(0), Le(5)] | None = None
     """Sampling temperature, where a table has several."""
+    measured_with: str | None = None
+    """Served model of the figures, where a table has several."""
     acceptance_scale: Annotated[float, Ge(0), Le(2)] = 1.0
     """Drift: the acceptance of every position (a_j) is multiplied by this, up to 1."""
     policy: AnyPolicy | None = None
@@ -188,7 +179,7 @@ class Speculative(Acceptance, BaseStrategy):
     def _stated(self, domain: str | None) -> Survival:
         table, tokens = self.published, self.draft_tokens
         if table is not None:
-            row = table.pick(domain, self.temperature, self.model)
+            row = table.pick(domain, self.temperature, self.measured_with)
             found = row.stated_positions
             if found is not None and found < tokens:
                 raise InputError(
