@@ -125,9 +125,7 @@ def published_variant(drafter: str, models: Sequence[str]) -> dict[str, Any]:
         if table.drafter != drafter or not mine:
             continue
         row = next(
-            row
-            for row in table.rows
-            if row.domain == table.domain and row.model in {None, *mine}
+            row for row in table.rows if row.domain == table.domain and row.model in {None, *mine}
         )
         keys: dict[str, Any] = {
             "name": "speculative",

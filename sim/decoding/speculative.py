@@ -200,21 +200,28 @@ class Speculative(Acceptance, BaseStrategy):
             )
         return self.by_domain[domain].survival_of(tokens)
 
+    def mean_survival(self) -> Survival:
+        """Return survival by position over the rounds of all domains.
+
+        Of answers alike in length, a domain has rounds in inverse proportion to its tokens in one.
+        """
+        mix = self.domain_mix
+        if mix is None:
+            return self.survival_by_position()
+        by_domain = [self.survival_by_position(domain) for domain in mix]
+        rounds = [s / (1.0 + sum(own)) for s, own in zip(mix.values(), by_domain, strict=True)]
+        return tuple(
+            sum(weight * value for weight, value in zip(rounds, place, strict=True)) / sum(rounds)
+            for place in zip(*by_domain, strict=True)
+        )
+
     def mean_tokens_per_pass(self) -> float:
         """Return tau = 1 + the sum of survivals; (1 - a^(g+1)) / (1 - a) for equal a.
 
         Over domains it is the harmonic mean: of answers alike in length, those that accept less
         take more passes.
         """
-        mix = self.domain_mix
-        if mix is None:
-            return 1.0 + sum(self.survival_by_position())
-        total = sum(mix.values())
-        passes = sum(
-            share / total / (1.0 + sum(self.survival_by_position(domain)))
-            for domain, share in mix.items()
-        )
-        return 1.0 / passes
+        return 1.0 + sum(self.mean_survival())
 
     # -- rounds --------------------------------------------------------------------------------
 

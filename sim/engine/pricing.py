@@ -4,7 +4,7 @@ from collections.abc import Sequence as Collection
 
 from sim.cost import ForwardPass, Reads
 from sim.engine.batch import DecodeBatch
-from sim.engine.drafting import DraftPricer
+from sim.engine.drafting import DraftPricer, Growths
 from sim.engine.reach import prompt_reads
 from sim.engine.sequence import Sequence
 
@@ -20,6 +20,7 @@ class Leap:
     __slots__ = (
         "draft_s",
         "draft_slope_s",
+        "drafting",
         "first_s",
         "limit",
         "passes",
@@ -31,6 +32,7 @@ class Leap:
         "prefill_tokens",
         "slope_s",
         "start_s",
+        "verified",
     )
 
     def __init__(self, reaches: int) -> None:
@@ -38,6 +40,8 @@ class Leap:
         self.limit = self.passes = 1
         self.prefill_s = 0.0
         """Part of the first pass that is billed to input tokens."""
+        self.drafting, self.verified = True, 1.0
+        """Under a policy: the drafter runs, and so much of the positions is verified."""
         self.draft_s = self.draft_slope_s = 0.0
         """Part of the first pass that is the drafter's, and how it grows."""
         self.prefill_sequences = self.prefill_tokens = self.prefill_context = 0
@@ -85,11 +89,12 @@ class Pricer:
             leap.prefill_pairs = leap.prefill_s = 0.0
             leap.prefill_capped = self._no_reads
         count, growths = len(batch.members), batch.growths()
-        leap.first_s, leap.slope_s, leap.limit = self.cost.line(
-            count, batch.positions, batch.logit_positions, growths
-        )
+        positions, logits, seen = batch.positions, batch.logit_positions, growths
+        if leap.verified != 1.0:
+            positions, logits, seen = _verified(leap.verified, positions, logits, growths)
+        leap.first_s, leap.slope_s, leap.limit = self.cost.line(count, positions, logits, seen)
         drafter = self.drafter
-        if drafter is not None:
+        if drafter is not None and leap.drafting:
             leap.draft_s, leap.draft_slope_s, limit = drafter.line(count, growths)
             leap.first_s += leap.draft_s
             leap.slope_s += leap.draft_slope_s
@@ -125,11 +130,15 @@ class Pricer:
         decode_s, capped = 0.0, none
         if count:
             capped = batch.capped() if batch.reaches else ()
-            decode = (count, batch.positions, batch.logit_positions, read, batch.pairs)
-            decode_s = cost.seconds(*decode, capped=capped)
-            pass_s = cost.seconds(*decode, *prompt, capped, prompt_capped)
+            share = leap.verified
+            positions = batch.positions if share == 1.0 else round(share * batch.positions)
+            logits = batch.logit_positions if share == 1.0 else float(positions)
+            decode = (count, positions, logits, read, share * batch.pairs)
+            made = capped if share == 1.0 else tuple((r, share * pairs) for r, pairs in capped)
+            decode_s = cost.seconds(*decode, capped=made)
+            pass_s = cost.seconds(*decode, *prompt, made, prompt_capped)
         drafter = self.drafter
-        if drafter is not None:
+        if drafter is not None and leap.drafting:
             prompt_draft_s, alone_s, together_s = drafter.mixed(
                 count, read, capped, prompt, prompt_capped
             )
@@ -165,3 +174,15 @@ class Pricer:
             one = [prompt_reads(tokens, s.chunk, s.computed) for s in prefilling if s.chunk]
             reads.append((sum(read for read, _ in one), sum(pairs for _, pairs in one)))
         return tuple(reads)
+
+
+def _verified(
+    share: float, positions: int, logits: float, growths: Growths
+) -> tuple[int, float, Growths]:
+    """Return what a batch holds if a share of its positions is verified; KV is read all the same.
+
+    Verification needs the logits of each of its positions.
+    """
+    held = round(share * positions)
+    made = tuple((read, share * pairs, more, share * each) for read, pairs, more, each in growths)
+    return held, float(held) if logits else 0.0, made

@@ -14,6 +14,7 @@ from sim.engine.drafting import draft_pricer
 from sim.engine.feed import Feed
 from sim.engine.kv_pool import KvPool
 from sim.engine.log import Log
+from sim.engine.policies import Policy, build
 from sim.engine.pricing import Pricer
 from sim.engine.replica import Replica
 from sim.engine.router import RoundRobin
@@ -55,7 +56,8 @@ def simulate(
     """
     drafter = draft_pricer(strategy.draft_work, cost, draft_cost)
     pricer = Pricer(cost, drafter)
-    world = _World(traffic, passes, strategy, pricer, limits, leap=mode == "leap")
+    policy = build(strategy, cost, drafter, limits.max_batched_tokens)
+    world = _World(traffic, passes, strategy, pricer, limits, policy, leap=mode == "leap")
     world.run()
     return world.result()
 
@@ -63,13 +65,14 @@ def simulate(
 class _World:
     """One run: owns the clock, hands rows to replicas and counts them home."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0917  # all that a run is made of
         self,
         traffic: Traffic,
         passes: IntArray,
         strategy: Strategy,
         pricer: Pricer,
         limits: Limits,
+        policy: Policy | None,
         *,
         leap: bool,
     ) -> None:
@@ -96,6 +99,7 @@ class _World:
                 accept=self._accept,
                 on_finish=self._home,
                 leap=leap,
+                policy=policy,
             )
             for index in range(limits.replicas)
         ]

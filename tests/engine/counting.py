@@ -104,3 +104,16 @@ def _draft_load(load: PassLoad, positions: int, logits: int, *, prompts: bool) -
     return drafting._replace(
         prefill_sequences=0, prefill_tokens=0, prefill_context_tokens=0.0, prefill_pairs=0.0
     )
+
+
+def verified(load: PassLoad, share: float) -> PassLoad:
+    """A pass in which only a share of the positions is verified, while all KV is read."""
+    if share == 1.0:
+        return load
+    positions = round(share * load.positions)
+    return load._replace(
+        positions=positions,
+        logit_positions=positions,
+        pairs=share * load.pairs,
+        capped=tuple((tokens, share * pairs) for tokens, pairs in load.capped),
+    )

@@ -16,13 +16,14 @@ yields a token, so does this one, which stands for one of its passes.
 """
 
 from dataclasses import dataclass, field
-from math import ceil, inf, nan
+from math import ceil, floor, inf, nan
 
 from sim.cost import ForwardPass
 from sim.decoding import Phase, Plan, Strategy
-from sim.engine import Limits
+from sim.engine import Limits, draft_pricer
+from sim.engine.policies import Mode, build
 from sim.records import IntArray, Traffic
-from tests.engine.counting import blocks, draft_s, pass_load
+from tests.engine.counting import blocks, draft_s, pass_load, verified
 
 
 @dataclass(eq=False)
@@ -43,9 +44,39 @@ class Job:
     last_token_s: float = nan
     preemptions: int = 0
     rejected: bool = False
+    rest: Phase | None = None  # how it goes on under a policy, from `rest_done` passes on
+    rest_done: int = 0
+    rest_kv: float = 0.0
+
+    def follow(self, mode: Mode) -> None:
+        """Go on under the mode of a policy, unless it goes on that way already."""
+        phase, before = self.where()
+        (full,) = self.plan.phases
+        assert phase is not None
+        each = full.kv_growth
+        if mode.accepted_share != 1.0:
+            each = 1.0 + (each - 1.0) * mode.accepted_share
+        if each == phase.kv_growth and mode.positions == phase.positions:
+            return
+        kv = self.kv()
+        left = self.plan.prefill_tokens + full.kv_growth * full.passes - kv
+        positions = mode.positions
+        self.rest_done, self.rest_kv = self.done, kv
+        self.rest = full._replace(
+            passes=max(1, floor(left / each + 0.5 + 1e-6)),
+            positions=positions,
+            logit_positions=positions,
+            kv_growth=each,
+            read_extra=positions,
+            pair_extra=sum(range(1, positions + 1)),
+            slots_extra=positions,
+        )
 
     def where(self) -> tuple[Phase | None, int]:
         """Phase of the next pass, and passes of it that are behind."""
+        if self.rest is not None:
+            gone = self.done - self.rest_done
+            return (self.rest, gone) if gone < self.rest.passes else (None, 0)
         before = self.done
         for phase in self.plan.phases:
             if before < phase.passes:
@@ -54,6 +85,8 @@ class Job:
         return None, 0
 
     def kv(self) -> float:
+        if self.rest is not None:
+            return self.rest_kv + self.rest.kv_growth * (self.done - self.rest_done)
         tokens, left = float(self.plan.prefill_tokens), self.done
         for phase in self.plan.phases:
             tokens += phase.kv_growth * min(left, phase.passes)
@@ -101,12 +134,32 @@ class Server:
         self.queue: list[Job] = []
         self.batch: list[Job] = []
         self.ends_s = inf  # the end of the pass in flight, while there is one
+        drafter = draft_pricer(strategy.draft_work, cost, draft_cost)
+        self.policy = build(strategy, cost, drafter, limits.max_batched_tokens)
+        self.mode: Mode | None = None
+        self.decided_for: list[tuple[Job, int]] = []
+
+    def decide(self) -> None:
+        """Ask the policy where others decode than when it was last asked."""
+        decoding = [job for job in self.batch if job.decoding]
+        if self.policy is None or not decoding:
+            return
+        if self.decided_for == [(job, job.preemptions) for job in decoding]:
+            return
+        self.decided_for = [(job, job.preemptions) for job in decoding]
+        read = sum(
+            job.kv() + (job.where()[0] or job.plan.phases[0]).read_extra for job in decoding
+        )
+        self.mode = self.policy.mode(len(decoding), read)
+        for job in decoding:
+            job.follow(self.mode)
 
     def free(self) -> float:
         kv = self.limits.kv
         return kv.blocks - sum(blocks(job.kv_slots(), kv) for job in self.batch)
 
     def begin(self, now: float) -> None:
+        self.decide()
         budget = self.limits.max_batched_tokens
         budget -= sum(job.positions() for job in self.batch if job.decoding)
         for job in self.batch:
@@ -148,8 +201,10 @@ class Server:
         decoding = [(job.kv(), phase) for job, phase in active if phase]
         prompts = [(job.chunk, job.computed) for job in self.batch if job.chunk]
         load = pass_load(decoding, prompts, self.cost.reaches)
-        seconds, draft = self.cost.pass_s(load), self.strategy.draft_work
-        if draft is None or not (load.sequences or draft.prefills):
+        mode, draft = self.mode, self.strategy.draft_work
+        seconds = self.cost.pass_s(load if mode is None else verified(load, mode.verified_share))
+        off = mode is not None and not mode.drafting
+        if draft is None or off or not (load.sequences or draft.prefills):
             return seconds
         if draft.share is not None:
             return seconds + draft.share * draft_s(self.cost, load, draft)

@@ -137,12 +137,19 @@ def _speculative(draw: st.DrawFn) -> Speculative:
         {"all_or_nothing": {"none": given[0] / 2, "all": given[-1] / 2}},
         {"tokens_per_pass": {count: 1.0 + count * given[0]}},
     )
+    policies = (
+        None,
+        {"kind": "off_above", "sequences": draw(st.integers(0, 4))},
+        {"kind": "adaptive", "confidence_concentration": draw(st.sampled_from([0.3, 2.0, 50.0]))},
+    )
+    policy = draw(st.sampled_from(policies))
     tree = st.none() | st.builds(Tree, nodes=st.integers(count + 1, 12), width=st.integers(1, 4))
     return Speculative.model_validate(
         {
             "draft_tokens": count,
             "draft": draw(st.sampled_from(DRAFTS)),
-            "tree": draw(tree),
+            "tree": draw(tree if policy is None or policy["kind"] != "adaptive" else st.none()),
+            "policy": policy,
             **draw(st.sampled_from(ways)),
         }
     )
