@@ -50,7 +50,7 @@ class Job:
 
     def follow(self, mode: Mode) -> None:
         """Go on under the mode of a policy, unless it goes on that way already."""
-        phase, before = self.where()
+        phase, _ = self.where()
         (full,) = self.plan.phases
         assert phase is not None
         each = full.kv_growth
