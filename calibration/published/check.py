@@ -69,6 +69,7 @@ def page(comparisons: Sequence[Comparison]) -> str:
     head = (
         "## Published measurements of decoding strategies\n\n"
         "Speed-ups over one token a pass, with acceptance from published tables and never"
-        f" fitted to them. {held} of {total} figures come out as near as asked; the others are in bold.\n"
+        f" fitted to them. {held} of {total} figures come out as near as asked, the others are in"
+        " bold.\n"
     )
     return "\n".join([head, *(section(found) for found in comparisons)])

@@ -8,6 +8,7 @@ import sim.catalog
 from sim.decoding import AnyStrategy, ModelDraft
 from sim.errors import InputError
 from sim.model import list_models
+from sim.scenario.published import with_named_strategies
 from sim.scenario.schema import Scenario
 from sim.yaml_files import find, list_names, parse_scalar, read_yaml, validate
 
@@ -45,7 +46,7 @@ def load_scenario(
 
 def build_scenario(content: Mapping[str, object], *, where: str, folder: Path) -> Scenario:
     """Return a scenario from parsed keys; relative paths are taken from `folder`."""
-    scenario = validate(Scenario, content, where)
+    scenario = validate(Scenario, with_named_strategies(content), where)
     update: dict[str, Any] = {"workload": scenario.workload.relative_to(folder)}
     for key in ("model", "hardware", "engine"):
         update[key] = _from(folder, getattr(scenario, key))

@@ -7,7 +7,8 @@ import pytest
 
 from sim.engine import simulate
 from sim.records import Simulation, Status
-from tests.engine.oracle import Job, serve
+from tests.engine.job import Job
+from tests.engine.oracle import serve
 from tests.laws.building import Case
 
 MODES: tuple[Literal["leap", "pass"], ...] = ("leap", "pass")
