@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from calibration.published import dspark, eagle
+from calibration.published.check import page
 from calibration.validate import Compared, ErrorTable, Validation, error_tables, validate_file
 from calibration.validate.causes import CAUSES, HOST, Cause, cause_of
 from sim.errors import SimError
@@ -131,6 +133,11 @@ def _cause_line(cause: Cause, rows: int) -> str:
     return f"- **{cause.name}** ({rows} row{'' if rows == 1 else 's'}): {cause.text}\n"
 
 
+def published_page() -> str:
+    """Return the part about published measurements of decoding strategies."""
+    return page([module.compare() for module in (eagle, dspark)])
+
+
 def default_runs() -> Path:
     """Return where the measured runs lie beside a checkout."""
     shared = os.environ.get("PARETOKEN_SHARED")
@@ -146,7 +153,7 @@ def main(arguments: Sequence[str]) -> int:
     except SimError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    DOCUMENT.write_text(document(validation), encoding="utf-8")
+    DOCUMENT.write_text(f"{document(validation)}\n{published_page()}", encoding="utf-8")
     sys.stdout.write(f"docs/accuracy.md: {len(validation.compared)} runs compared\n")
     return 0
 

@@ -71,8 +71,13 @@ def serve(
     strategy = scenario.decoding
     if passes is None:
         rng = stream(scenario.run.seed, "acceptance")
-        passes = strategy.draw_passes(traffic.output_tokens, rng)
-    return simulate(traffic, passes, strategy, serving.cost, serving.limits, mode=mode)
+        domains = scenario.workload.draw_domains(len(traffic), scenario.run.seed)
+        passes = strategy.draw_passes_of(traffic.output_tokens, *domains, rng)
+    return simulate(
+        *(traffic, passes, strategy, serving.cost, serving.limits),
+        draft_cost=serving.draft_cost,
+        mode=mode,
+    )
 
 
 def assess(

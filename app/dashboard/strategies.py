@@ -149,16 +149,18 @@ def _chains(strategy: AnyStrategy) -> Iterator[dict[str, Any]]:
     """Yield the knobs that give exactly these figures, if there are any."""
     if not isinstance(strategy, Speculative) or strategy.conditional_acceptance is None:
         return
-    given = strategy.conditional_acceptance
+    given, draft = strategy.conditional_acceptance, strategy.draft
+    if not isinstance(draft, RelativeDraft) or strategy.policy or strategy.tree:
+        return
     percents = [round(100 * share) for share in given]
     fall = percents[0] - percents[1] if len(percents) > 1 else 0
     values: dict[str, Any] = {
         "draft_tokens": strategy.draft_tokens,
         "accepted_percent": percents[0],
         "fall_points": fall,
-        "drafter_percent": round(100 * strategy.draft.work_share),
+        "drafter_percent": round(100 * draft.work_share),
     }
     again = _chain(Knobs(strategy=SPECULATIVE, **values))
-    same = again.conditional_acceptance == given and again.draft == strategy.draft
+    same = again.conditional_acceptance == given and again.draft == draft
     if same and fall >= 0:
         yield values

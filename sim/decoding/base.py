@@ -1,8 +1,14 @@
 """What the strategies of a scenario file have in common: keys, and what reports say of them."""
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from sim.decoding.plan import DraftWork
+from sim.records import IntArray
 
 
 class BaseStrategy(BaseModel):
@@ -30,6 +36,33 @@ class BaseStrategy(BaseModel):
     def trained_for(self) -> str:
         """Family of models that decode so: autoregressive, diffusion or block_diffusion."""
         return "autoregressive"
+
+    @property
+    def drafting(self) -> Any:  # noqa: ANN401  # a union with tags is no type
+        """What a drafter computes, if there is one; here none."""
+        return None
+
+    def among(self, mix: Mapping[str, float] | None) -> Self:  # noqa: ARG002
+        """Return the same for a workload of so many shares of domains; here it is all the same."""
+        return self
+
+    def relative_to(self, folder: Path) -> Self:  # noqa: ARG002
+        """Return the same with relative paths of files from `folder`; here there are none."""
+        return self
+
+    def draw_passes(self, output_tokens: IntArray, rng: np.random.Generator) -> IntArray:
+        """Draw how many passes each answer takes after its prefill."""
+        raise NotImplementedError
+
+    def draw_passes_of(
+        self,
+        output_tokens: IntArray,
+        domains: Sequence[str],  # noqa: ARG002
+        rows: IntArray,  # noqa: ARG002
+        rng: np.random.Generator,
+    ) -> IntArray:
+        """The same, of requests whose domains are known (`domains[rows[i]]`): no matter here."""
+        return self.draw_passes(output_tokens, rng)
 
     @property
     def lossless(self) -> bool:

@@ -13,6 +13,10 @@ from sim.yaml_files import list_names, read_yaml, validate
 CATALOG: Final = Path(__file__).resolve().parent.parent / "catalog" / "denoising"
 
 
+ROW_KEYS: Final = ("threshold", "mode", "domain", "block_tokens")
+"""What tells the rows of a table apart."""
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -90,7 +94,7 @@ class Published(_Part):
             rows = load_denoise_table(self.table).rows
         except SimError as error:  # pragma: no cover - a test reads every table
             raise ValueError(str(error)) from error
-        keys = ("threshold", "mode", "domain", "block_tokens")
+        keys = ROW_KEYS
         wanted: dict[str, Any] = {
             key: getattr(self, key) for key in keys if getattr(self, key) is not None
         }

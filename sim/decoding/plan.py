@@ -94,16 +94,33 @@ class Plan(NamedTuple):
         return peak
 
 
+class DraftPass(NamedTuple):
+    """Like passes of a drafter in one round; positions are per sequence."""
+
+    times: int
+    positions: int
+    """Query positions that go through its layers."""
+    logit_positions: int
+    """Those of them whose logits it needs."""
+
+
 @dataclass(frozen=True, slots=True)
 class DraftWork:
-    """Extra passes of a drafter, as work relative to a pass of the served model."""
+    """What a drafter does for each pass of the served model: work, never seconds."""
 
-    passes_per_round: int
-    """Drafter passes for each pass of the served model, one position per sequence each."""
-    share: float
-    """FLOP and bytes of one drafter pass over those of the served model at the same batch,
-    0..1.
-    """
+    passes: tuple[DraftPass, ...]
+    """In order; the first takes prompt chunks along."""
+    share: float | None = None
+    """Set for a drafter that is described by its work alone: FLOP and bytes of one of its passes
+    over those of a pass of the served model at the same positions, 0..1. None: it has layers of
+    its own."""
+    prefills: bool = True
+    """It goes through the prompt too, and keeps KV of it."""
+
+    @property
+    def passes_per_round(self) -> int:
+        """Drafter passes for each pass of the served model."""
+        return sum(each.times for each in self.passes)
 
 
 class Strategy(Protocol):

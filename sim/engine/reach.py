@@ -66,9 +66,9 @@ class CappedSum:
         """Cap the members whose crossing has come."""
         crossings = self._crossings
         while crossings and crossings[0][0] <= passes:
-            _, serial, joined = heappop(crossings)
+            crossing, serial, joined = heappop(crossings)
             member = self._members.get(serial)
-            if member is not None and member.joined == joined:
+            if member is not None and (member.crossing, member.joined) == (crossing, joined):
                 grown = member.value + member.growth * (passes - joined)
                 self.value += member.cap - grown
                 self.growth -= member.growth
@@ -85,7 +85,7 @@ class CappedSum:
         while crossings:
             crossing, serial, joined = crossings[0]
             member = members.get(serial)
-            if member is not None and member.joined == joined:
+            if member is not None and (member.crossing, member.joined) == (crossing, joined):
                 return crossing
             heappop(crossings)  # it left since
         return _NEVER

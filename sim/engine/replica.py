@@ -14,6 +14,7 @@ from sim.engine.feed import Feed
 from sim.engine.kv_pool import KvPool
 from sim.engine.leap_log import log_decode, log_mixed
 from sim.engine.log import Log
+from sim.engine.policies import Policy
 from sim.engine.pricing import Leap, Pricer
 from sim.engine.schedulers import ChunkedPrefill
 from sim.engine.sequence import Sequence
@@ -37,8 +38,10 @@ class Replica(ReplicaState):
         accept: Callable[[int, int, float], Sequence | None],
         on_finish: Callable[[int, int, float], bool],
         leap: bool = True,
+        policy: Policy | None = None,
     ) -> None:
         super().__init__(index, pool, log, pricer.cost.reaches)
+        self.policy = policy
         self.env, self.pricer, self.scheduler, self.feed = env, pricer, scheduler, feed
         self.accept, self.on_finish, self.leaping = accept, on_finish, leap
         self._pending: simpy.Timeout | None = None
@@ -129,6 +132,8 @@ class Replica(ReplicaState):
         """Decide what goes into the next passes; return how long they take, -1 where idle."""
         self.now_s = now
         batch, leap, preempted = self.batch, self._leap, False
+        if self.policy is not None and batch.members:
+            self.follow(self.policy, leap)
         room = self.pool.room(batch)
         if self.waiting or self.prefilling or room < 0:
             preempted = self.scheduler.fill(self)

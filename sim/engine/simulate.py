@@ -10,9 +10,11 @@ import simpy
 
 from sim.cost import ForwardPass, KvShape
 from sim.decoding import Plan, Strategy
+from sim.engine.drafting import draft_pricer
 from sim.engine.feed import Feed
 from sim.engine.kv_pool import KvPool
 from sim.engine.log import Log
+from sim.engine.policies import Policy, build
 from sim.engine.policies.lockstep import LockstepPricer
 from sim.engine.pricing import Pricer
 from sim.engine.replica import Replica
@@ -44,14 +46,21 @@ def simulate(
     cost: ForwardPass,
     limits: Limits,
     *,
+    draft_cost: ForwardPass | None = None,
     mode: Literal["leap", "pass"] = "leap",
 ) -> Simulation:
     """Serve the traffic and return what happened to every request.
 
     `passes` is the strategy's draw for each row. Mode "pass" stops at every pass and adds the
     batch up anew each time: slow, and the check of the leaps (both give the same times to 1e-9).
+    `draft_cost` prices a drafter that has layers of its own.
     """
-    world = _World(traffic, passes, strategy, cost, limits, leap=mode == "leap")
+    drafter = draft_pricer(strategy.draft_work, cost, draft_cost)
+    pricer = Pricer(cost, drafter)
+    if strategy.stretch(2) != 1.0:
+        pricer = LockstepPricer(cost, drafter).waiting(strategy.stretch)
+    policy = build(strategy, cost, drafter, limits.max_batched_tokens)
+    world = _World(traffic, passes, strategy, pricer, limits, policy, leap=mode == "leap")
     world.run()
     return world.result()
 
@@ -59,13 +68,14 @@ def simulate(
 class _World:
     """One run: owns the clock, hands rows to replicas and counts them home."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0917  # all that a run is made of
         self,
         traffic: Traffic,
         passes: IntArray,
         strategy: Strategy,
-        cost: ForwardPass,
+        pricer: Pricer,
         limits: Limits,
+        policy: Policy | None,
         *,
         leap: bool,
     ) -> None:
@@ -78,9 +88,6 @@ class _World:
         self._input = np.ascontiguousarray(traffic.input_tokens, dtype=np.int64).data
         self._output = np.ascontiguousarray(traffic.output_tokens, dtype=np.int64).data
         self._passes = np.ascontiguousarray(passes, dtype=np.int64).data
-        pricer = Pricer(cost, strategy.draft_work)
-        if strategy.stretch(2) != 1.0:
-            pricer = LockstepPricer(cost, strategy.draft_work).waiting(strategy.stretch)
         self.router = RoundRobin(limits.replicas)
         self.replicas = [
             Replica(
@@ -95,6 +102,7 @@ class _World:
                 accept=self._accept,
                 on_finish=self._home,
                 leap=leap,
+                policy=policy,
             )
             for index in range(limits.replicas)
         ]

@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Self
 
 from annotated_types import Ge, Le
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from sim.decoding import AnyStrategy, Autoregressive
 from sim.deployment import Deployment
@@ -57,16 +57,27 @@ class Scenario(BaseModel):
             raise ValueError("should be one line of printable characters")
         return value
 
+    @model_validator(mode="after")
+    def _tell_strategies_the_mix(self) -> Self:
+        object.__setattr__(self, "decoding", self.decoding.among(self.workload.domains))
+        told = tuple(one.among(self.workload.domains) for one in self.strategies)
+        object.__setattr__(self, "strategies", told)
+        return self
+
     def with_decoding(self, strategy: AnyStrategy) -> Self:
         """Return the same scenario decoded another way, on the strategy's own model if named."""
-        update: dict[str, Any] = {"decoding": strategy}
+        update: dict[str, Any] = {"decoding": strategy.among(self.workload.domains)}
         if strategy.model is not None:
             update["model"] = strategy.model
         return self.model_copy(update=update)
 
     def with_workload(self, workload: Workload, requests: int | None = None) -> Self:
         """Return the same scenario under other traffic."""
-        update: dict[str, Any] = {"workload": workload}
+        update: dict[str, Any] = {
+            "workload": workload,
+            "decoding": self.decoding.among(workload.domains),
+            "strategies": tuple(one.among(workload.domains) for one in self.strategies),
+        }
         if requests is not None:
             update["run"] = self.run.model_copy(update={"requests": requests})
         return self.model_copy(update=update)

@@ -19,6 +19,7 @@ from sim.hardware import (
     load_gpu,
 )
 from sim.model import Experts, Model, load_model
+from sim.scenario.drafting import Drafter, drafter_of
 from sim.scenario.schema import Scenario
 from sim.workload import Fixed
 
@@ -38,6 +39,10 @@ class Serving:
     memory: MemoryPlan
     limits: Limits
     quote: Quote | None
+    drafter: Drafter | None = None
+    """The drafter, where it has layers of its own."""
+    draft_cost: ForwardPass | None = None
+    """What its passes cost."""
 
 
 def resolve(scenario: Scenario) -> Serving:
@@ -49,13 +54,11 @@ def resolve(scenario: Scenario) -> Serving:
     _check_parallelism(scenario, model, gpu)
     _check_lengths(scenario, model)
     _check_strategy(scenario, model)
-    draft = strategy.draft_work
+    draft, drafter = strategy.draft_work, drafter_of(scenario, model, gpu)
     memory = plan_memory(
-        model,
-        gpu,
-        _with_logits(engine, scenario, model),
-        deployment,
-        draft_share=draft.share if draft else 0.0,
+        *(model, gpu, _with_logits(engine, scenario, model), deployment),
+        draft_share=(draft.share or 0.0) if draft else 0.0,
+        drafter=None if drafter is None else drafter.memory,
     )
     limits = Limits(
         replicas=deployment.replicas,
@@ -65,8 +68,32 @@ def resolve(scenario: Scenario) -> Serving:
         max_context_tokens=model.max_context_tokens,
     )
     quote = None if scenario.prices is None else scenario.prices.resolve(gpu.name)
-    cost = _forward_pass(model, gpu, fitted.model_dump_json(), engine, deployment)
-    return Serving(model, gpu, fitted, engine, cost, memory, limits, quote)
+    cost, draft_cost = _costs(model, gpu, fitted, engine, deployment, drafter)
+    return Serving(*(model, gpu, fitted, engine, cost, memory, limits, quote), drafter, draft_cost)
+
+
+def _costs(  # noqa: PLR0917  # all that a cost is made of
+    model: Model,
+    gpu: GpuProfile,
+    fitted: FittedProfile,
+    engine: EngineProfile,
+    deployment: Deployment,
+    drafter: Drafter | None,
+) -> tuple[ForwardPass, ForwardPass | None]:
+    """Return what passes of the served model and of the drafter cost, over the same batch."""
+    facts = fitted.model_dump_json()
+    cost = _forward_pass(model, gpu, facts, engine, deployment)
+    if drafter is None:
+        return cost, None
+    host = engine.model_copy(
+        update={"host_s_per_pass": drafter.host_s_per_pass, "host_s_per_sequence": 0.0}
+    )
+    own = (drafter.model, gpu, facts, host, drafter.deployment)
+    draft_cost = _forward_pass(*own)
+    if draft_cost.reaches != cost.reaches:  # the batch keeps the sums that both of them need
+        cost = _forward_pass(model, gpu, facts, engine, deployment, draft_cost.reaches)
+        draft_cost = _forward_pass(*own, cost.reaches)
+    return cost, draft_cost
 
 
 def _with_logits(engine: EngineProfile, scenario: Scenario, model: Model) -> EngineProfile:
@@ -88,15 +115,20 @@ def _with_logits(engine: EngineProfile, scenario: Scenario, model: Model) -> Eng
 
 
 @lru_cache(maxsize=16)
-def _forward_pass(
-    model: Model, gpu: GpuProfile, fitted_json: str, engine: EngineProfile, deployment: Deployment
+def _forward_pass(  # noqa: PLR0917  # the key of the cache
+    model: Model,
+    gpu: GpuProfile,
+    fitted_json: str,
+    engine: EngineProfile,
+    deployment: Deployment,
+    reaches: tuple[int, ...] = (),
 ) -> ForwardPass:
     """Return the same pricing for the same facts: what it remembers serves the next run too.
 
     Runs that differ in load or strategy only, as in a sweep or under a slider, share it.
     """
     fitted = FittedProfile.model_validate_json(fitted_json)  # holds dicts, so it is no key itself
-    return ForwardPass(model, gpu, fitted, engine, deployment)
+    return ForwardPass(model, gpu, fitted, engine, deployment, reaches=reaches)
 
 
 def _check_parallelism(scenario: Scenario, model: Model, gpu: GpuProfile) -> None:
@@ -179,6 +211,7 @@ def _check_strategy(scenario: Scenario, model: Model) -> None:
             where="decoding",
             remedy=f"use {_names(model.decoding)}",
         )
+    strategy.mean_tokens_per_pass()  # complains where acceptance is not stated for this workload
     _check_positions(scenario)
 
 

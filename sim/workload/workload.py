@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Annotated, Any, Self
 
 import numpy as np
-from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
+from annotated_types import Gt, Le, MinLen
+from pydantic import AfterValidator, BaseModel, ConfigDict, field_validator, model_validator
 
 from sim.errors import InputError
 from sim.records import FloatArray, IntArray, Traffic
@@ -52,6 +53,8 @@ class Workload(BaseModel):
     output_tokens: Lengths
     length_correlation: Annotated[float | str, AfterValidator(_known_dependence)] = 0.0
     """Rank correlation (Spearman) of input and output, or the preset whose joint ranks to use."""
+    domains: Annotated[dict[str, Annotated[float, Gt(0), Le(1)]], MinLen(1)] | None = None
+    """Share of the requests by domain (chat, code, ...), where acceptance depends on it."""
 
     @model_validator(mode="before")
     @classmethod
@@ -79,6 +82,13 @@ class Workload(BaseModel):
             name = next(iter(lengths.keys() - set(drawn)))
             raise ValueError(f"has `{name}` from a trace, but `arrivals` is not a trace")
         return self
+
+    @field_validator("domains")
+    @classmethod
+    def _whole(cls, shares: dict[str, float] | None) -> dict[str, float] | None:
+        if shares is not None and abs(sum(shares.values()) - 1.0) > 1e-6:
+            raise ValueError(f"has shares that are {sum(shares.values()):g} in sum, not 1")
+        return shares
 
     @classmethod
     def from_trace(cls, path: Path, rate_scale: float = 1.0) -> "Workload":
@@ -112,6 +122,17 @@ class Workload(BaseModel):
         arrival_s = self.arrivals.times_s(rows, stream(seed, "arrivals"))
         inputs, outputs = self._lengths(rows, seed)
         return Traffic(arrival_s, inputs, outputs, measured=requests, steady_state=True)
+
+    def draw_domains(self, rows: int, seed: int) -> tuple[tuple[str, ...], IntArray]:
+        """Return the domains and which of them each row is of; no domains: all rows are of none.
+
+        The first rows do not depend on how many are drawn, nor on the strategy.
+        """
+        if self.domains is None:
+            return (), np.zeros(rows, np.int64)
+        bounds = np.cumsum(list(self.domains.values()))
+        ranks = open_uniforms(stream(seed, "domains"), rows) * bounds[-1]
+        return tuple(self.domains), np.searchsorted(bounds, ranks, side="left")
 
     def _closed(self, arrivals: ClosedLoop, requests: int, seed: int) -> Traffic:
         if requests < arrivals.users:

@@ -17,91 +17,56 @@ A preempted request computes its prompt and all that it had committed once more.
 yields a token, so does this one, which stands for one of its passes.
 """
 
-from dataclasses import dataclass, field
-from math import ceil, inf, nan
+from math import inf
 
 from sim.cost import ForwardPass
-from sim.decoding import Phase, Plan, Strategy
-from sim.engine import Limits
+from sim.decoding import Strategy
+from sim.engine import Limits, draft_pricer
+from sim.engine.policies import Mode, build
 from sim.records import IntArray, Traffic
-from tests.engine.counting import blocks, draft_s, pass_load
-
-
-@dataclass(eq=False)
-class Job:
-    """One request and what became of it."""
-
-    row: int
-    plan: Plan
-    arrival_s: float
-    user: int
-    done: int = 0  # passes behind it, over all phases
-    to_compute: int = 0
-    computed: int = 0
-    chunk: int = 0
-    decoding: bool = False
-    admitted_s: float = nan
-    seen_s: list[float] = field(default_factory=list)  # when each visible chunk came
-    last_token_s: float = nan
-    preemptions: int = 0
-    rejected: bool = False
-
-    def where(self) -> tuple[Phase | None, int]:
-        """Phase of the next pass, and passes of it that are behind."""
-        before = self.done
-        for phase in self.plan.phases:
-            if before < phase.passes:
-                return phase, before
-            before -= phase.passes
-        return None, 0
-
-    def kv(self) -> float:
-        tokens, left = float(self.plan.prefill_tokens), self.done
-        for phase in self.plan.phases:
-            tokens += phase.kv_growth * min(left, phase.passes)
-            left -= min(left, phase.passes)
-        return tokens
-
-    def kv_slots(self) -> float:
-        phase, _ = self.where()
-        return (
-            self.kv() + phase.slots_extra
-            if self.decoding and phase
-            else self.computed + self.chunk
-        )
-
-    def positions(self) -> int:
-        phase, _ = self.where()
-        return phase.positions if phase else 0
-
-    def step(self, now: float) -> None:
-        phase, before = self.where()
-        assert phase is not None
-        self.done += 1
-        last = before + 1 == phase.passes
-        if phase.visible_tokens and ((before + 1) % phase.chunk_passes == 0 or last):
-            self.seen_s.append(now)
-
-    def drop_kv(self) -> None:
-        """Forget the cache; what was committed must be computed again."""
-        if self.decoding:
-            self.to_compute = ceil(self.kv() - 1e-6) + self.plan.prefill_yields
-        self.decoding, self.computed, self.chunk = False, 0, 0
-        self.preemptions += 1
+from tests.engine.counting import blocks, draft_s, pass_load, verified
+from tests.engine.job import Job
 
 
 class Server:
-    def __init__(self, strategy: Strategy, cost: ForwardPass, limits: Limits) -> None:
+    def __init__(
+        self,
+        strategy: Strategy,
+        cost: ForwardPass,
+        limits: Limits,
+        draft_cost: ForwardPass | None,
+    ) -> None:
         self.strategy, self.cost, self.limits = strategy, cost, limits
+        self.draft_cost = draft_cost
         self.queue: list[Job] = []
         self.batch: list[Job] = []
         self.ends_s = inf  # the end of the pass in flight, while there is one
+        drafter = draft_pricer(strategy.draft_work, cost, draft_cost)
+        self.policy = build(strategy, cost, drafter, limits.max_batched_tokens)
+        self.mode: Mode | None = None
+        self.decided_for: list[tuple[Job, int]] = []
+
+    def decide(self) -> None:
+        """Ask the policy where others decode than when it was last asked."""
+        decoding = [job for job in self.batch if job.decoding]
+        if self.policy is None or not decoding:
+            return
+        if self.decided_for == [(job, job.preemptions) for job in decoding]:
+            return
+        self.decided_for = [(job, job.preemptions) for job in decoding]
+        read = sum(
+            job.kv() + (job.where()[0] or job.plan.phases[0]).read_extra for job in decoding
+        )
+        self.mode = self.policy.mode(len(decoding), read)
+        for job in decoding:
+            job.follow(self.mode)
 
     def free(self) -> float:
         kv = self.limits.kv
         return kv.blocks - sum(blocks(job.kv_slots(), kv) for job in self.batch)
 
     def begin(self, now: float) -> None:
+        self.decide()
         budget = self.limits.max_batched_tokens
         budget -= sum(job.positions() for job in self.batch if job.decoding)
         for job in self.batch:
@@ -143,13 +108,18 @@ class Server:
         decoding = [(job.kv(), phase) for job, phase in active if phase]
         prompts = [(job.chunk, job.computed) for job in self.batch if job.chunk]
         load = pass_load(decoding, prompts, self.cost.reaches)
-        seconds, draft = self.cost.pass_s(load), self.strategy.draft_work
-        if draft is not None:
-            seconds += draft.share * draft_s(self.cost, load, draft.passes_per_round)
+        mode, draft = self.mode, self.strategy.draft_work
+        seconds = self.cost.pass_s(load if mode is None else verified(load, mode.verified_share))
         if decoding:  # blocks in lockstep: passes in which only the slowest gets on
             alone = pass_load(decoding, [], self.cost.reaches)
             seconds += (self.strategy.stretch(len(decoding)) - 1) * self.cost.pass_s(alone)
-        return seconds
+        off = mode is not None and not mode.drafting
+        if draft is None or off or not (load.sequences or draft.prefills):
+            return seconds
+        if draft.share is not None:
+            return seconds + draft.share * draft_s(self.cost, load, draft)
+        assert self.draft_cost is not None
+        return seconds + draft_s(self.draft_cost, load, draft)
 
     def end(self) -> list[Job]:
         """Finish the pass in flight; return the requests that are complete."""
@@ -195,11 +165,16 @@ class Source:
             self.ready.append((now + self.think_s, job.user))
 
 
-def serve(
-    traffic: Traffic, passes: IntArray, strategy: Strategy, cost: ForwardPass, limits: Limits
+def serve(  # noqa: PLR0917  # as `simulate`
+    traffic: Traffic,
+    passes: IntArray,
+    strategy: Strategy,
+    cost: ForwardPass,
+    limits: Limits,
+    draft_cost: ForwardPass | None = None,
 ) -> list[Job]:
     """Return every request of the traffic, served to the end, in order of rows."""
-    servers = [Server(strategy, cost, limits) for _ in range(limits.replicas)]
+    servers = [Server(strategy, cost, limits, draft_cost) for _ in range(limits.replicas)]
     source, jobs = Source(traffic), list[Job]()
     while (now := min(source.next_s(), *(server.ends_s for server in servers))) < inf:
         for server in servers:
