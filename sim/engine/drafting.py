@@ -15,7 +15,7 @@ class DraftPricer:
     all of it.
     """
 
-    __slots__ = ("_after_first", "_none", "cost", "factor", "work")
+    __slots__ = ("_none", "cost", "factor", "work")
 
     def __init__(self, work: DraftWork, cost: ForwardPass, draft_cost: ForwardPass | None) -> None:
         """Price with `draft_cost`, or as a share of the served model's `cost`."""
@@ -29,8 +29,6 @@ class DraftPricer:
         else:
             self.cost, self.factor = cost, work.share
         self._none: Reads = ((0.0, 0.0),) * len(cost.reaches)
-        first = work.passes[0]
-        self._after_first = (first._replace(times=first.times - 1), *work.passes[1:])
 
     def line(self, count: int, growths: Growths) -> tuple[float, float, int]:
         """Return the time of a round's drafts [s], what each later one adds to it, for how many.
@@ -40,10 +38,15 @@ class DraftPricer:
         first_s = slope_s = 0.0
         most = NO_LIMIT
         for times, positions, logits in self.work.passes:
-            own = tuple(
-                (read, positions * read, growth, positions * growth)
-                for read, _, growth, _ in growths
-            )
+            own: Growths
+            if len(growths) == 1:
+                read, _, growth, _ = growths[0]
+                own = ((read, positions * read, growth, positions * growth),)
+            else:
+                own = tuple(
+                    (read, positions * read, growth, positions * growth)
+                    for read, _, growth, _ in growths
+                )
             one_s, slope, limit = self.cost.line(count, count * positions, count * logits, own)
             factor = self.factor * times
             first_s += factor * one_s
@@ -58,35 +61,46 @@ class DraftPricer:
             for times, positions, logits in self.work.passes
         )
 
-    def mixed(
-        self, count: int, read: float, capped: Reads, prompts: Prompts, prompt_capped: Reads
+    def mixed(  # noqa: PLR0917  # called per pass: positional is faster
+        self,
+        count: int,
+        read: float,
+        capped: Reads,
+        prompts: Prompts,
+        prompt_capped: Reads,
+        target_s: float,
     ) -> tuple[float, float, float]:
         """Return the times for the prompt chunks alone, for the batch alone, and for both, s.
 
-        The first pass takes the prompts along, the others only draft.
+        The first pass takes the prompts along, the others only draft. `target_s` is what the
+        served model takes for the prompts alone.
         """
-        alone_s = self.round_s(count, read, capped) if count else 0.0
         if not self.work.prefills:
+            alone_s = self.round_s(count, read, capped) if count else 0.0
             return 0.0, alone_s, alone_s
-        none = self._none
-        prompt_s = self.factor * self.cost.seconds(
-            0, 0, 0.0, 0.0, 0.0, *prompts, none, prompt_capped
-        )
+        factor, none = self.factor, self._none
+        if self.work.share is not None:
+            prompt_s = factor * target_s
+        else:
+            prompt_s = self.cost.seconds(0, 0, 0.0, 0.0, 0.0, *prompts, none, prompt_capped)
         if not count:
             return prompt_s, 0.0, prompt_s
+        alone_s = more_s = 0.0
+        for place, (times, positions, logits) in enumerate(self.work.passes):
+            one_s = factor * self._one_s(count, positions, logits, read, capped)
+            alone_s += times * one_s
+            more_s += (times if place else times - 1) * one_s
         _, positions, logits = self.work.passes[0]
         own = (count, count * positions, count * logits, read, positions * read)
         own_capped = tuple((tokens, positions * tokens) for tokens, _ in capped)
-        together_s = self.factor * self.cost.seconds(*own, *prompts, own_capped, prompt_capped)
-        for times, positions, logits in self._after_first:
-            if times:
-                one_s = self._one_s(count, positions, logits, read, capped)
-                together_s += self.factor * times * one_s
-        return prompt_s, alone_s, together_s
+        together_s = factor * self.cost.seconds(*own, *prompts, own_capped, prompt_capped)
+        return prompt_s, alone_s, together_s + more_s
 
     def _one_s(self, count: int, positions: int, logits: int, read: float, capped: Reads) -> float:
-        own_capped = tuple((tokens, positions * tokens) for tokens, _ in capped)
         own = (count, count * positions, count * logits, read, positions * read)
+        if not capped:
+            return self.cost.seconds(*own)
+        own_capped = tuple((tokens, positions * tokens) for tokens, _ in capped)
         return self.cost.seconds(*own, capped=own_capped)
 
 

@@ -140,7 +140,7 @@ class Pricer:
         drafter = self.drafter
         if drafter is not None and leap.drafting:
             prompt_draft_s, alone_s, together_s = drafter.mixed(
-                count, read, capped, prompt, prompt_capped
+                count, read, capped, prompt, prompt_capped, prompt_s
             )
             leap.draft_s = together_s
             pass_s += together_s

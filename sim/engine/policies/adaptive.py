@@ -62,9 +62,10 @@ class AdaptiveVerification:
         best = np.argmax(tokens / seconds, axis=1)
         gained = float(tokens[np.arange(len(best)), best].mean()) / count - 1.0
         verified = float(budgets[best].mean()) / count
+        share = gained / sum(self._survival) if gained else 0.0
         return Mode(
             positions=drafts + 1,
-            accepted_share=gained / sum(self._survival) if gained else 0.0,
+            accepted_share=share if verified < drafts else 1.0,  # to the last bit
             verified_share=(1.0 + verified) / (drafts + 1),
             drafting=True,
         )
