@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from calibration.published import dspark, eagle
+from calibration.published import diffusion_gemma, dspark, eagle, fast_dllm
 from calibration.published.check import page
 from calibration.validate import Compared, ErrorTable, Validation, error_tables, validate_file
 from calibration.validate.causes import CAUSES, HOST, Cause, cause_of
@@ -133,9 +133,12 @@ def _cause_line(cause: Cause, rows: int) -> str:
     return f"- **{cause.name}** ({rows} row{'' if rows == 1 else 's'}): {cause.text}\n"
 
 
+_PUBLISHED: Final = (eagle, dspark, diffusion_gemma, fast_dllm)
+
+
 def published_page() -> str:
     """Return the part about published measurements of decoding strategies."""
-    return page([module.compare() for module in (eagle, dspark)])
+    return page([module.compare() for module in _PUBLISHED])
 
 
 def default_runs() -> Path:

@@ -68,8 +68,8 @@ def page(comparisons: Sequence[Comparison]) -> str:
     total = sum(len(found.checks) for found in comparisons)
     head = (
         "## Published measurements of decoding strategies\n\n"
-        "Speed-ups over one token a pass, with acceptance from published tables and never"
-        f" fitted to them. {held} of {total} figures come out as near as asked, the others are in"
+        "Speeds and speed-ups, with acceptance and passes from published tables and never fitted"
+        f" to them. {held} of {total} figures come out as near as asked, the others are in"
         " bold.\n"
     )
     return "\n".join([head, *(section(found) for found in comparisons)])

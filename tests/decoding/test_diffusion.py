@@ -75,7 +75,10 @@ def test_everything_may_be_held_back_until_the_end() -> None:
 
 
 def test_a_fixed_number_of_passes_whatever_the_length_is_marked_idealised() -> None:
-    fixed, in_step = Diffusion(denoise_passes=16), Diffusion(denoise_passes=TokensPerPass(tokens_per_pass=4))
+    fixed, in_step = (
+        Diffusion(denoise_passes=16),
+        Diffusion(denoise_passes=TokensPerPass(tokens_per_pass=4)),
+    )
     answers = np.array([64, 1024])
     assert fixed.draw_passes(answers, RNG).tolist() == [16, 16]
     assert in_step.draw_passes(answers, RNG).tolist() == [16, 256]

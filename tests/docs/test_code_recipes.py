@@ -122,7 +122,7 @@ def test_one_file_and_one_name_make_a_strategy(checkout: Path) -> None:
     assert latency["ttlt_ms"]["mean"] == pytest.approx(2 * latency["ttft_ms"]["mean"])
     assert outcome["provenance"]["decoding"] == {
         "origin": "assumed",
-        "source": "denoise passes per block: given; quality unknown",
+        "source": "denoise passes per block: given",
         "error": None,
     }
     assert outcome["utilisation"]["kv_peak"] == 0
