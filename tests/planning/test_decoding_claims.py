@@ -1,4 +1,4 @@
-"""What is said of decoding, against the simulator: each claim holds, or is refuted, by a margin."""
+"""What is said of decoding, against the simulator: each claim holds or falls by a margin."""
 
 import pytest
 
