@@ -139,6 +139,7 @@ def _speculative(draw: st.DrawFn) -> Speculative:
     )
     policies = (
         None,
+        {"kind": "fixed"},
         {"kind": "off_above", "sequences": draw(st.integers(0, 4))},
         {"kind": "adaptive", "confidence_concentration": draw(st.sampled_from([0.3, 2.0, 50.0]))},
     )
