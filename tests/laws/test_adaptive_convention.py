@@ -51,7 +51,7 @@ def literal_ends_s(cost: ForwardPass, batch: int, acceptance: float, seed: int) 
 
 @pytest.mark.parametrize("batch", [1, 16, 64])
 @pytest.mark.parametrize("acceptance", [0.5, 0.8])
-def test_the_mean_of_the_budgets_moves_the_end_of_answers_by_three_percent_at_most(
+def test_the_mean_of_the_budgets_moves_the_end_of_answers_by_four_percent_at_most(
     batch: int, acceptance: float
 ) -> None:
     strategy = Speculative.model_validate(
@@ -65,10 +65,10 @@ def test_the_mean_of_the_budgets_moves_the_end_of_answers_by_three_percent_at_mo
     cost, outputs = a_cost(), np.full(batch, ANSWER)
     traffic = Traffic(np.zeros(batch), np.full(batch, PROMPT), outputs, measured=batch)
     means, literal = [], []
-    for seed in range(max(1, 64 // batch)):
+    for seed in range(max(1, 24 // batch)):
         literal.append(float(literal_ends_s(cost, batch, acceptance, seed).mean()))
         passes = strategy.draw_passes(outputs, np.random.default_rng(seed))
         seen = simulate(traffic, passes, strategy, cost, ROOMY)
         means.append(float((seen.records.last_token_s - seen.leaps.duration_s[0]).mean()))
-    # 64 answers of 100 rounds or more: a standard error below 1 % in either mean
-    assert np.mean(means) == pytest.approx(np.mean(literal), rel=0.03)
+    # 24 answers of 100 rounds or more: a standard error of 1 % in either mean
+    assert np.mean(means) == pytest.approx(np.mean(literal), rel=0.04)
