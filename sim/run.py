@@ -12,7 +12,7 @@ from sim.metrics.result import Metrics
 from sim.provenance import Part, not_modelled, provenance
 from sim.records import IntArray, Simulation, Traffic
 from sim.scenario import Scenario, Serving, resolve
-from sim.workload import stream
+from sim.workload import draw_domains, stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,11 @@ def run(
 ) -> Outcome:
     """Serve the workload on the deployment and say how well, and for how much."""
     serving, strategy = resolve(scenario), scenario.decoding
-    traffic = scenario.workload.draw(scenario.run.requests, scenario.run.seed)
+    traffic = scenario.workload.draw(
+        scenario.run.requests,
+        scenario.run.seed,
+        context_tokens=serving.limits.max_context_tokens,
+    )
     simulation = serve(scenario, serving, traffic, mode=mode)
     metrics, cost = assess(scenario, serving, simulation, intervals=intervals)
     prompt, answer = float(traffic.input_tokens.mean()), float(traffic.output_tokens.mean())
@@ -71,7 +75,7 @@ def serve(
     strategy = scenario.decoding
     if passes is None:
         rng = stream(scenario.run.seed, "acceptance")
-        domains = scenario.workload.draw_domains(len(traffic), scenario.run.seed)
+        domains = draw_domains(scenario.workload.domains, len(traffic), scenario.run.seed)
         passes = strategy.draw_passes_of(traffic.output_tokens, *domains, rng)
     return simulate(
         *(traffic, passes, strategy, serving.cost, serving.limits),

@@ -1,7 +1,9 @@
-"""The commands that put decoding strategies side by side: `compare` and `passes`.
+"""The commands that put decoding strategies side by side: `compare`, `passes`, `drift`.
 
 As in `main`, nothing heavy is imported before a command runs.
 """
+
+from typing import Annotated
 
 import typer
 
@@ -12,6 +14,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this file."""
     app.command(name="compare")(compare_command)
     app.command(name="passes")(passes_command)
+    app.command(name="drift")(drift_command)
 
 
 def compare_command(
@@ -54,4 +57,24 @@ def passes_command(
         batch=batch,
         out=out,
         as_json=as_json,
+    )
+
+
+def drift_command(
+    scenario: options.Reference,
+    *,
+    overrides: options.Overrides = None,
+    to: Annotated[
+        str | None,
+        typer.Option("--to", metavar="DOMAIN=SHARE,…", help="Mix that the workload moves to."),
+    ] = None,
+    trace: options.TraceFile = None,
+    seed: options.Seed = None,
+    as_json: options.AsJson = False,
+) -> int:
+    """Let acceptance drift: what speculation still gains, and where it breaks even."""
+    from app.cli.drift import drift_scenario
+
+    return drift_scenario(
+        scenario, overrides or [], to=to, trace=trace, seed=seed, as_json=as_json
     )

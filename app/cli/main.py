@@ -97,27 +97,6 @@ def frontier_command(
     )
 
 
-@app.command(name="drift")
-def drift_command(
-    scenario: options.Reference,
-    *,
-    overrides: options.Overrides = None,
-    to: Annotated[
-        str | None,
-        typer.Option("--to", metavar="DOMAIN=SHARE,…", help="Mix that the workload moves to."),
-    ] = None,
-    trace: options.TraceFile = None,
-    seed: options.Seed = None,
-    as_json: options.AsJson = False,
-) -> int:
-    """Let acceptance drift: what speculation still gains, and where it breaks even."""
-    from app.cli.drift import drift_scenario
-
-    return drift_scenario(
-        scenario, overrides or [], to=to, trace=trace, seed=seed, as_json=as_json
-    )
-
-
 @app.command(name="explain")
 def explain_command(
     scenario: options.MaybeReference = None,

@@ -25,7 +25,7 @@ from sim.decoding.drafters import (
     Tree,
 )
 from sim.decoding.plan import DraftPass, DraftWork, Phase, Plan, Strategy, typical_phase
-from sim.decoding.policies import Adaptive, AnyPolicy, OffAbove
+from sim.decoding.policies import Adaptive, AnyPolicy, FixedDrafts, OffAbove
 from sim.decoding.published import (
     AcceptanceTable,
     list_acceptance,
@@ -52,6 +52,7 @@ __all__ = [
     "DraftPass",
     "DraftWork",
     "EagleDraft",
+    "FixedDrafts",
     "MedusaDraft",
     "ModelDraft",
     "MtpDraft",

@@ -14,6 +14,17 @@ class _Policy(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
+class FixedDrafts(_Policy):
+    """Always draft and verify as many: the same as no policy."""
+
+    kind: Literal["fixed"]
+
+    @property
+    def words(self) -> str:
+        """The policy in a few words."""
+        return "all drafts verified"
+
+
 class OffAbove(_Policy):
     """Speculate while few sequences decode, and one token a pass when there are more."""
 
@@ -46,4 +57,4 @@ class Adaptive(_Policy):
         return "adaptive verification"
 
 
-AnyPolicy = Annotated[OffAbove | Adaptive, Field(discriminator="kind")]
+AnyPolicy = Annotated[FixedDrafts | OffAbove | Adaptive, Field(discriminator="kind")]

@@ -142,7 +142,10 @@ def _moved(
 def _user_speed(scenario: Scenario) -> float:
     """Output tokens of the measured answers over the seconds that users waited for them."""
     serving = resolve(scenario)
-    traffic = scenario.workload.draw(scenario.run.requests, scenario.run.seed, limit=MOST_REQUESTS)
+    asked, limit = scenario.run, serving.limits.max_context_tokens
+    traffic = scenario.workload.draw(
+        asked.requests, asked.seed, limit=MOST_REQUESTS, context_tokens=limit
+    )
     return _speed(serve(scenario, serving, traffic))
 
 

@@ -64,6 +64,16 @@ class Scenario(BaseModel):
         object.__setattr__(self, "strategies", told)
         return self
 
+    @model_validator(mode="after")
+    def _targets_of_known_classes(self) -> Self:
+        """Refuse targets of a class that the workload does not have."""
+        known = [one.name for one in self.workload.classes or ()]
+        unknown = [name for name in self.slo.classes or {} if name not in known]
+        if unknown:
+            have = f"its classes are {', '.join(known)}" if known else "it has no `classes`"
+            raise ValueError(f"has targets for {unknown[0]}, which the workload lacks: {have}")
+        return self
+
     def with_decoding(self, strategy: AnyStrategy) -> Self:
         """Return the same scenario decoded another way, on the strategy's own model if named."""
         update: dict[str, Any] = {"decoding": strategy.among(self.workload.domains)}

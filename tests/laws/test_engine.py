@@ -137,10 +137,12 @@ def test_a_slower_machine_under_slower_arrivals_only_stretches_time(
     kind: type[BaseModel], data: st.DataObject, factor: float
 ) -> None:
     case = data.draw(cases(kind))
+    turns = case.traffic.turns
     traffic = replace(
         case.traffic,
         arrival_s=case.traffic.arrival_s * factor,
         think_s=case.traffic.think_s * factor,
+        turns=turns and replace(turns, pause_s=turns.pause_s * factor),
     )
     slow_draft = None if case.draft_cost is None else slower(case.draft_cost, factor)
     slow = replace(case, cost=slower(case.cost, factor), draft_cost=slow_draft)

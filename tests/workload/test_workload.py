@@ -224,25 +224,3 @@ def test_the_schema_requires_no_key_that_a_preset_or_a_trace_may_fill_in() -> No
     schema = Workload.model_json_schema()
     assert "required" not in schema
     assert set(schema["properties"]) >= {"preset", "arrivals", "input_tokens", "output_tokens"}
-
-
-def test_domains_come_in_their_shares_and_move_no_other_draw() -> None:
-    plain = a_workload()
-    mixed = a_workload(domains={"chat": 0.7, "code": 0.3})
-    names, rows = mixed.draw_domains(20_000, seed=3)
-    assert names == ("chat", "code")
-    # a standard error of 0.3 %
-    assert (rows == 1).mean() == pytest.approx(0.3, abs=0.012)
-    assert rows[:500].tolist() == mixed.draw_domains(500, seed=3)[1].tolist()
-    assert plain.draw_domains(5, seed=3)[0] == ()
-    one, two = plain.draw(100, 3), mixed.draw(100, 3)
-    assert one.output_tokens.tolist() == two.output_tokens.tolist()
-
-
-@pytest.mark.parametrize(
-    ("shares", "says"),
-    [({"chat": 0.7, "code": 0.7}, "1.4 in sum, not 1"), ({"chat": 0.0}, "greater than 0")],
-)
-def test_shares_of_domains_are_parts_of_one(shares: dict[str, float], says: str) -> None:
-    with pytest.raises(InputError, match=says):
-        a_workload(domains=shares)
