@@ -15,7 +15,7 @@ from sim.engine.feed import Feed
 from sim.engine.kv_pool import KvPool
 from sim.engine.log import Log
 from sim.engine.policies import Policy, build
-from sim.engine.policies.lockstep import LockstepPricer
+from sim.engine.policies.lockstep import pricer_of
 from sim.engine.pricing import Pricer
 from sim.engine.replica import Replica
 from sim.engine.router import RoundRobin
@@ -56,9 +56,7 @@ def simulate(
     `draft_cost` prices a drafter that has layers of its own.
     """
     drafter = draft_pricer(strategy.draft_work, cost, draft_cost)
-    pricer = Pricer(cost, drafter)
-    if strategy.stretch(2) != 1.0:
-        pricer = LockstepPricer(cost, drafter).waiting(strategy.stretch)
+    pricer = pricer_of(strategy, cost, drafter)
     policy = build(strategy, cost, drafter, limits.max_batched_tokens)
     world = _World(traffic, passes, strategy, pricer, limits, policy, leap=mode == "leap")
     world.run()

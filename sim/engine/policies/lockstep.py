@@ -9,7 +9,10 @@ engine, the mean over a block goes for each of its passes (docs/adr/0003-mean-ov
 from collections.abc import Callable
 from collections.abc import Sequence as Collection
 
+from sim.cost import ForwardPass
+from sim.decoding import Strategy
 from sim.engine.batch import DecodeBatch
+from sim.engine.drafting import DraftPricer
 from sim.engine.pricing import Leap, Pricer
 from sim.engine.sequence import Sequence
 
@@ -50,3 +53,10 @@ class LockstepPricer(Pricer):
             capped = batch.capped() if batch.reaches else ()
             decode = (count, batch.positions, batch.logit_positions, batch.read, batch.pairs)
             leap.first_s += (self._factor(count) - 1.0) * self.cost.seconds(*decode, capped=capped)
+
+
+def pricer_of(strategy: Strategy, cost: ForwardPass, drafter: DraftPricer | None) -> Pricer:
+    """Return the pricing of a strategy's passes."""
+    if strategy.stretch(2) == 1.0:
+        return Pricer(cost, drafter)
+    return LockstepPricer(cost, drafter).waiting(strategy.stretch)
