@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import streamlit as st
 
-from app.dashboard import models, offers, state, strategies
+from app.dashboard import models, offers, state
 from app.dashboard.choices import (
     AS_LISTED,
     FIXED,
@@ -16,18 +16,17 @@ from app.dashboard.choices import (
     is_closed_loop,
 )
 from app.dashboard.state import key
+from app.dashboard.strategy_controls import knobs_of_strategy
 from app.dashboard.widgets import number, select, slider
 from sim.report.words import gpu_full_label
 from sim.scenario import Scenario
-from sim.workload import list_workloads, load_workload_preset
+from sim.workload import Trace, list_workloads, load_workload_preset
 
 _PAIR: Final = (6, 5)
 """Two widgets in a row: room for `checkpoint` in the left one."""
 _PERCENT: Final = (1, 100)
 _TARGET_MS: Final = (0.0, 600_000.0)
 _TARGET: Final = "For each request; 0 asks nothing."
-_ACCEPTED: Final = "Share of first drafted tokens that the served model accepts. Measure yours."
-_FALL: Final = "Every further position of the chain is accepted less often, by so many points."
 _MODEL: Final = "Type to search the catalog: paretoken list models."
 _WEIGHTS: Final = (
     "`checkpoint`: as published, part by part. What the GPU cannot multiply in is stored only."
@@ -37,12 +36,10 @@ _DATA_PARALLEL: Final = (
     " GPUs, and no group keeps the cache of another."
 )
 _EXPERTS: Final = "Split: every GPU has a slice of each expert. Spread: each GPU has some experts."
-_CACHE: Final = (
-    "Keys and values kept from pass to pass: none, those before the block (prefix), or those on"
-    " both sides of it (dual); computed anew once a block."
+_ARRIVALS: Final = (
+    "Poisson: users who know nothing of each other. Bursty gaps: a coefficient of variation of 2."
+    " Bursts: five times as fast for 5 s of each minute."
 )
-_CANVAS: Final = "Denoised whatever the answer needs of it; 0: as long as the answer."
-_DRAFTER: Final = "Work of one pass of the drafter, in percent of a pass of the served model."
 
 
 def choose() -> tuple[Choices, Scenario, tuple[str, ...]]:
@@ -94,55 +91,7 @@ def _serve(default: Choices, base: Scenario) -> dict[str, Any]:
         about="How tokens come about: one a pass, drafted and verified, or denoised in blocks.",
     )
     values = {"model": model, "strategy": strategy}
-    if strategy == strategies.SPECULATIVE:
-        return values | _speculative(default)
-    if strategy == strategies.BLOCK_DIFFUSION:
-        return values | _block_diffusion(default)
-    return values | _diffusion(default) if strategy == strategies.DIFFUSION else values
-
-
-def _speculative(default: Choices) -> dict[str, Any]:
-    tokens = slider("draft_tokens", "Draft tokens per pass", 1, 8, default)
-    first, second = st.columns(2)
-    with first:
-        accepted = number(
-            *("accepted_percent", "Accepted (%)", _PERCENT, default), step=1, about=_ACCEPTED
-        )
-    with second:
-        fall = number("fall_points", "Fall (points)", (0, 50), default, step=1, about=_FALL)
-    work = number(
-        *("drafter_percent", "Drafter work (%)", _PERCENT, default), step=1, about=_DRAFTER
-    )
-    knobs = strategies.Knobs(draft_tokens=tokens, accepted_percent=accepted, fall_points=fall)
-    st.caption(f"Acceptance by position: {' · '.join(map(str, knobs.acceptance_percent))}%")
-    return {
-        "draft_tokens": tokens,
-        "accepted_percent": accepted,
-        "fall_points": fall,
-        "drafter_percent": work,
-    }
-
-
-def _block_diffusion(default: Choices) -> dict[str, Any]:
-    values = _blocks(default)
-    flying = slider("blocks_in_flight", "Blocks in flight", 1, 8, default)
-    return {**values, "blocks_in_flight": flying}
-
-
-def _diffusion(default: Choices) -> dict[str, Any]:
-    caches = offers.caches(default.cache)
-    cache = select("cache", "Cache", caches, default, about=_CACHE)
-    canvas = number(
-        *("canvas_tokens", "Canvas (tokens)", (0, 65_536), default), step=32, about=_CANVAS
-    )
-    return {"cache": cache, **_blocks(default), "canvas_tokens": canvas}
-
-
-def _blocks(default: Choices) -> dict[str, Any]:
-    return {
-        "block_tokens": slider("block_tokens", "Tokens per block", 4, 256, default, step=4),
-        "denoise_passes": slider("denoise_passes", "Denoise passes per block", 1, 64, default),
-    }
+    return values | knobs_of_strategy(strategy, default)
 
 
 def _on(default: Choices, model: str, base: Scenario) -> dict[str, Any]:
@@ -202,12 +151,16 @@ def _traffic(default: Choices, base: Scenario) -> dict[str, Any]:
         key=key("load"),
         bind="query-params",
     )
+    arrivals = {}
+    if not users and not isinstance(base.workload.arrivals, Trace):
+        kinds = offers.arrivals(default.arrivals)
+        arrivals = {"arrivals": select("arrivals", "Arrivals", kinds, default, about=_ARRIVALS)}
     lengths = select(
         *("lengths", "Lengths", offers.lengths(default.lengths), default),
         on_change=state.restore_hidden,
         about="Prompt and answer: statistics of real traffic, or the same for every request.",
     )
-    values = {"load": load, "lengths": lengths}
+    values = {"load": load, "lengths": lengths, **arrivals}
     if lengths == FIXED:
         values["input_tokens"] = slider(
             "input_tokens", "Input tokens", 16, 16384, default, step=16
