@@ -24,7 +24,6 @@ from sim.workload import Trace, list_workloads, load_workload_preset
 
 _PAIR: Final = (6, 5)
 """Two widgets in a row: room for `checkpoint` in the left one."""
-_PERCENT: Final = (1, 100)
 _TARGET_MS: Final = (0.0, 600_000.0)
 _TARGET: Final = "For each request; 0 asks nothing."
 _MODEL: Final = "Type to search the catalog: paretoken list models."
