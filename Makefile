@@ -17,7 +17,7 @@ BIN := $(VENV)/bin
 PIP_INSTALL := install --quiet --quiet --constraint constraints.txt
 INSTALL := $(BIN)/python -m pip $(PIP_INSTALL) --editable
 
-.PHONY: help demo app test check format bench accuracy golden wheel-test clean
+.PHONY: help demo app test check format bench accuracy claims golden wheel-test clean
 
 ## help: list the targets
 help:
@@ -55,6 +55,10 @@ bench: $(VENV)/.installed-dev
 ## accuracy: compare with measured serving runs and write docs/accuracy.md
 accuracy: $(VENV)/.installed-dev
 	$(BIN)/python -m calibration.accuracy
+
+## claims: measure anew what docs/claims.md says, and write it
+claims: $(VENV)/.installed-dev
+	$(BIN)/paretoken claims --out docs
 
 ## golden: write the golden files anew (look at the difference before you commit it)
 golden: $(VENV)/.installed-dev

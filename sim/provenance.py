@@ -1,7 +1,7 @@
 """Where each number comes from: measured, calibrated (with its error) or assumed."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from sim.scenario import Scenario, Serving
 from sim.units import US_PER_S
@@ -85,10 +85,13 @@ def _borrowed(serving: Serving) -> dict[str, Part]:
     return {"borrowed kernels": Part("assumed", said)}
 
 
+CALIBRATION_LEFT_OUT: Final = "the error of the calibration is not in the intervals"
+
+
 def not_modelled(scenario: Scenario) -> tuple[str, ...]:
     """Return what a reader might take for granted and is not in the numbers."""
     missing = [
-        "the error of the calibration is not in the intervals, which hold the sampling error only",
+        f"{CALIBRATION_LEFT_OUT}, which hold the sampling error only",
         "prefix caching, priorities, autoscaling and failures",
         "warm-up of a cold replica",
     ]

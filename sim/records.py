@@ -190,6 +190,10 @@ class Leaps:
         return n * self.first_s + self.slope_s * n * (n - 1) / 2
 
 
+def _no_stints() -> IntArray:
+    return np.zeros((0, 6), dtype=np.int64)
+
+
 @dataclass(frozen=True, slots=True)
 class Simulation:
     """All that the engine saw; `metrics` and `economics` read it and nothing else."""
@@ -211,6 +215,10 @@ class Simulation:
     """Most KV blocks ever in use on one replica, as a share of its pool."""
     events: int
     """Engine events handled: leaps and arrivals."""
+    stints: IntArray = field(default_factory=_no_stints)
+    """Decoding without a break, a row each: request, replica, first pass and end pass (counted on
+    that replica), passes per chunk, passes done before. More than one of a request: preempted.
+    """
     warmup: int | None = None
     """So many of the measured requests are not counted; `None`: what the metrics find."""
     class_names: tuple[str, ...] = (DEFAULT_CLASS,)

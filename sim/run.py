@@ -7,12 +7,34 @@ from sim.cost import Usage, ridge_tokens_per_pass, usage
 from sim.decoding import typical_phase
 from sim.economics.cost import Cost, price
 from sim.engine import simulate
+from sim.hardware.uncertainty import LogError
 from sim.metrics.measure import measure
 from sim.metrics.result import Metrics
 from sim.provenance import Part, not_modelled, provenance
 from sim.records import IntArray, Simulation, Traffic
 from sim.scenario import Scenario, Serving, resolve
 from sim.workload import draw_domains, stream
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """How precise a figure is: half its 90 % interval of sampling over the figure."""
+
+    metric: str
+    asked: float
+    half_width: float | None
+    """`None`: there is no interval, so nothing is known."""
+    met: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Replications:
+    """The metrics are those of so many runs together, with the seeds from `first_seed` on."""
+
+    runs: int
+    first_seed: int
+    precision: Reached | None
+    """`None` where none was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +54,10 @@ class Outcome:
     """
     provenance: dict[str, Part]
     not_modelled: tuple[str, ...]
+    replications: Replications | None = None
+    """`None`: one run. Else records and leaps are those of the first one."""
+    log_error: LogError | None = None
+    """Of the calibration; `None` where it is not in the intervals."""
 
 
 def run(
@@ -39,11 +65,7 @@ def run(
 ) -> Outcome:
     """Serve the workload on the deployment and say how well, and for how much."""
     serving, strategy = resolve(scenario), scenario.decoding
-    traffic = scenario.workload.draw(
-        scenario.run.requests,
-        scenario.run.seed,
-        context_tokens=serving.limits.max_context_tokens,
-    )
+    traffic = draw(scenario, serving, scenario.run.requests)
     simulation = serve(scenario, serving, traffic, mode=mode)
     metrics, cost = assess(scenario, serving, simulation, intervals=intervals)
     prompt, answer = float(traffic.input_tokens.mean()), float(traffic.output_tokens.mean())
@@ -61,6 +83,12 @@ def run(
         provenance=provenance(scenario, serving),
         not_modelled=not_modelled(scenario),
     )
+
+
+def draw(scenario: Scenario, serving: Serving, requests: int) -> Traffic:
+    """Draw the traffic of a run: so many requests, unless the workload brings its own."""
+    limit = serving.limits.max_context_tokens
+    return scenario.workload.draw(requests, scenario.run.seed, context_tokens=limit)
 
 
 def serve(

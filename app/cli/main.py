@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal, TextIO
 
 import typer
 
-from app.cli import comparing, options
+from app.cli import comparing, options, run_command, studies
 from app.cli.exits import (
     INTERRUPTED,
     WRONG_INPUT,
@@ -52,22 +52,7 @@ def root(
         raise typer.Exit(WRONG_INPUT)
 
 
-@app.command(name="run")
-def run_command(
-    scenario: options.Reference,
-    *,
-    overrides: options.Overrides = None,
-    trace: options.TraceFile = None,
-    seed: options.Seed = None,
-    out: options.OutFolder = None,
-    as_json: options.AsJson = False,
-) -> int:
-    """Simulate a scenario: the answer in one sentence, then the tables behind it."""
-    from app.cli.run import run_scenario
-
-    return run_scenario(
-        scenario, overrides or [], trace=trace, seed=seed, out=out, as_json=as_json
-    )
+run_command.add_to(app)
 
 
 @app.command(name="frontier")
@@ -138,6 +123,7 @@ def explain_command(
 
 
 comparing.register(app)
+studies.add_to(app)
 
 
 @app.command(name="validate")

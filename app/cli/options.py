@@ -17,6 +17,28 @@ TraceFile = Annotated[
     typer.Option("--trace", metavar="FILE", help="Replay this CSV instead of the workload."),
 ]
 Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="Random seed.")]
+Seeds = Annotated[
+    int | None, typer.Option("--seeds", metavar="N", min=1, help="Runs with seeds of their own.")
+]
+Precision = Annotated[
+    str | None,
+    typer.Option("--precision", metavar="2%", help="Add runs until --metric is this precise."),
+]
+MetricName = Annotated[
+    str | None,
+    typer.Option("--metric", metavar="NAME", help="What --precision is of [ttft_p99_ms]."),
+]
+TimelineFile = Annotated[
+    Path | None,
+    typer.Option("--timeline", metavar="FILE", help="Write queue, batch and KV over time."),
+]
+TimelineBin = Annotated[
+    float | None, typer.Option("--timeline-bin", metavar="S", help="Its bins, in seconds.")
+]
+TraceEventsFile = Annotated[
+    Path | None,
+    typer.Option("--trace-events", metavar="FILE", help="Write a trace for ui.perfetto.dev."),
+]
 OutFolder = Annotated[
     Path | None, typer.Option("--out", metavar="DIR", help="Write the results there, too.")
 ]

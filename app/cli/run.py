@@ -4,10 +4,13 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from app.cli.course import Course
 from app.cli.exits import ANSWER, ANSWER_IS_NO
-from app.cli.output import emit_json, waiting
+from app.cli.output import bar, emit_json, waiting
+from sim.errors import InputError
+from sim.planning.thorough import run_thoroughly
 from sim.report.document import outcome_document
-from sim.run import Outcome, run
+from sim.run import Outcome
 from sim.scenario import Scenario, load_scenario
 from sim.units import GB
 from sim.workload import Trace
@@ -25,20 +28,20 @@ def run_scenario(
     overrides: list[str],
     *,
     trace: Path | None,
-    seed: int | None,
+    course: Course,
     out: Path | None,
     as_json: bool,
 ) -> int:
     """Simulate and print; return the exit code."""
-    changes = overrides if seed is None else [*overrides, f"run.seed={seed}"]
-    scenario = load_scenario(reference, changes, trace=trace)
+    scenario = load_scenario(reference, overrides, trace=trace)
     if out is not None:
         from sim.report.files import check_folder
 
         check_folder(out)
+    course.check()
     _warn_of_length(scenario)
-    with waiting(f"Simulating {scenario.name}"):
-        outcome = run(scenario)
+    outcome = _simulated(scenario)
+    course.write(outcome)
     if out is not None:
         from sim.report.files import write_outcome
 
@@ -50,9 +53,49 @@ def run_scenario(
     return ANSWER if outcome.metrics.slo.met else ANSWER_IS_NO
 
 
+def _simulated(scenario: Scenario) -> Outcome:
+    """Simulate; several runs show how many of them are done."""
+    what = f"Simulating {scenario.name}"
+    if scenario.run.seeds is None and scenario.run.precision is None:
+        with waiting(what):
+            return run_thoroughly(scenario)
+    with bar(what) as progress:
+        return run_thoroughly(scenario, on_runs=progress)
+
+
+def run_settings(
+    *, seed: int | None, seeds: int | None, precision: str | None, metric: str | None
+) -> list[str]:
+    """Return options of the command line as changes of keys of the scenario."""
+    if metric is not None and precision is None:
+        raise InputError(
+            "says of what a precision is asked, and none is",
+            where="--metric",
+            remedy="add --precision 2%",
+        )
+    share = None if precision is None else _share(precision)
+    given = {"seed": seed, "seeds": seeds, "precision": share, "metric": metric}
+    return [f"run.{name}={value}" for name, value in given.items() if value is not None]
+
+
+def _share(text: str) -> float:
+    """Return `2%` or `0.02` as a share."""
+    try:
+        share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        share = 0.0
+    if not 0 < share < 1:
+        raise InputError(
+            f"expected a share between 0 and 100%, found `{text}`",
+            where="--precision",
+            remedy="for example --precision 2%",
+        )
+    return share
+
+
 def _warn_of_length(scenario: Scenario) -> None:
     """Say before it begins what a very long run takes; a trace brings its own length."""
-    requests = scenario.run.requests
+    requests = scenario.run.requests * (scenario.run.seeds or 1)
     if requests < LONG_RUN or isinstance(scenario.workload.arrivals, Trace):
         return
     minutes = requests / REQUESTS_PER_S / 60
@@ -67,12 +110,15 @@ def _warn_of_length(scenario: Scenario) -> None:
 
 def _print(outcome: Outcome, out: Path | None) -> None:
     from app.cli.page import Page
-    from sim.report.answer import answer, context
+    from sim.report.answer import answer, context, precision_sentence
     from sim.report.tables import outcome_tables
 
     page = Page()
     page.line(answer(outcome), style="bold")
     page.line(context(outcome), style="dim")
+    precision = precision_sentence(outcome)
+    if precision is not None:
+        page.line(precision)
     for table in outcome_tables(outcome):
         page.table(table)
     page.points("Notes", outcome.metrics.notes)

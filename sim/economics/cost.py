@@ -1,6 +1,7 @@
 """What the run costs: the hours paid, shared out over input, output and idleness."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -46,6 +47,8 @@ class Cost:
     """All that is paid / requests finished."""
     interval_usd_per_million_output_tokens_all_in: Interval | None
     interval_usd_per_request: Interval | None
+    whole: Mapping[str, Interval | None] | None = None
+    """By name: intervals that hold the error of the calibration, too; `None`: not made."""
 
     @property
     def lines(self) -> tuple[CostLine, ...]:
@@ -90,6 +93,45 @@ def price(simulation: Simulation, metrics: Metrics, quote: Quote, gpus: int) -> 
             usd_per_hour * MEGA, rates.interval_output_tokens_per_s
         ),
         interval_usd_per_request=_interval(usd_per_hour, rates.interval_requests_per_s),
+    )
+
+
+def of_all(costs: Sequence[Cost], metrics: Metrics) -> Cost:
+    """Return the bill of several runs of one deployment from the metrics of them together.
+
+    What is paid per hour is the same; shares are averages; what is paid per unit is what is paid
+    per second over the units per second. Intervals are those of the rates.
+    """
+    first, rates = costs[0], metrics.throughput
+    usd_per_s = first.usd_per_hour / SECONDS_PER_HOUR
+    whole = None
+    if rates.whole is not None:
+        tokens, requests = rates.whole["output_tokens_per_s"], rates.whole["requests_per_s"]
+        whole = {
+            "usd_per_million_output_tokens_all_in": _interval(first.usd_per_hour * MEGA, tokens),
+            "usd_per_request": _interval(first.usd_per_hour, requests),
+        }
+
+    def mean(name: str) -> float | None:
+        known = [value for cost in costs if (value := getattr(cost, name)) is not None]
+        return float(np.mean(known)) if known else None
+
+    return replace(
+        first,
+        input_share=mean("input_share"),
+        output_share=mean("output_share"),
+        idle_share=mean("idle_share"),
+        usd_per_million_input_tokens=mean("usd_per_million_input_tokens"),
+        usd_per_million_output_tokens=mean("usd_per_million_output_tokens"),
+        usd_per_million_output_tokens_all_in=_per(
+            usd_per_s, (rates.output_tokens_per_s or 0.0) / MEGA
+        ),
+        usd_per_request=_per(usd_per_s, rates.requests_per_s or 0.0),
+        interval_usd_per_million_output_tokens_all_in=_interval(
+            first.usd_per_hour * MEGA, rates.interval_output_tokens_per_s
+        ),
+        interval_usd_per_request=_interval(first.usd_per_hour, rates.interval_requests_per_s),
+        whole=whole,
     )
 
 

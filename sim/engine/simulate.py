@@ -202,7 +202,8 @@ class _World:
         entered = ~np.isnan(arrival_s) & (status != Status.REJECTED)
         first_token_s = np.array(log.first_token_s)
         order = np.arange(len(traffic)) if self.loop is None else self.loop.order()
-        counted = np.argsort(order) < traffic.measured
+        places = np.argsort(order)
+        counted = places < traffic.measured
         seen = gaps_and_first_chunks(log, leaps, first_token_s, status, counted)
         chunks = np.array(log.chunks, dtype=np.int64)
         records = RequestRecords(
@@ -238,7 +239,15 @@ class _World:
             events=len(leaps.passes) + int(entered.sum()),
             warmup=traffic.warmup,
             class_names=traffic.class_names,
+            stints=_of_requests(log.stints, places),
         )
+
+
+def _of_requests(stints: IntArray, places: IntArray) -> IntArray:
+    """Return the stints with the place of each request among the records for its row."""
+    named = stints.copy()
+    named[:, 0] = places[stints[:, 0]]
+    return named
 
 
 def _in_system(entered_s: np.ndarray, left_s: np.ndarray) -> StepSeries:

@@ -1,13 +1,11 @@
-"""Intervals from one run: batch means for averages, a bootstrap over batches for percentiles.
+"""Intervals from one run by batch means; those of percentiles are in `percentiles`.
 
 Requests that follow each other share the same queue, so they are not independent; batches of many
 of them nearly are. All intervals are 90 %.
 """
 
 import math
-from functools import lru_cache
 from typing import Final
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +18,12 @@ MOST_BATCHES: Final = 25
 """20 to 30 batches are advised: more buy little, fewer stay independent (Schmeiser 1982)."""
 LEAST_BATCHES: Final = 5
 LEAST_PER_BATCH: Final = 10
-RESAMPLES: Final = 400
-CANDIDATES: Final = 1024
-"""Order statistics among which a resampled percentile is looked up."""
+MOST_ALIKE: Final = 0.9
+"""Autocorrelation of batches above which more makes no sense: the run is one batch."""
+USUAL_PER_BATCH: Final = 80
+"""Shorter batches of requests that queue resemble each other, and pretend to know too much."""
+USUAL_BATCHES: Final = 8
+"""As many as shorter runs are cut into, where batches of ten allow."""
 
 # Student t, 95 % one-sided (so 90 % two-sided), 1 to 30 degrees of freedom:
 # NIST/SEMATECH e-Handbook of Statistical Methods, table 1.3.6.7.2.
@@ -34,37 +35,51 @@ _T95: Final = (
 
 
 def student_t95(degrees_of_freedom: int) -> float:
-    """Return the 95 % quantile of Student's t for 1 to 30 degrees of freedom.
+    """Return the 95 % quantile of Student's t.
 
-    >>> student_t95(24)
-    1.711
+    From the table up to 30 degrees of freedom, above by the expansion in 1 / degrees of freedom
+    (Abramowitz and Stegun 26.7.5), which is right to three decimals there.
+
+    >>> student_t95(24), round(student_t95(60), 3), round(student_t95(120), 3)
+    (1.711, 1.671, 1.658)
     """
-    return _T95[degrees_of_freedom - 1]
+    if degrees_of_freedom <= len(_T95):
+        return _T95[degrees_of_freedom - 1]
+    z, n = 1.6448536, degrees_of_freedom
+    return z + (z**3 + z) / (4 * n) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * n**2)
 
 
 def batch_count(count: int) -> int:
     """Return into how many batches so many values are cut; 0 where they are too few."""
-    batches = min(MOST_BATCHES, count // LEAST_PER_BATCH)
+    wanted = max(USUAL_BATCHES, count // USUAL_PER_BATCH)
+    batches = min(MOST_BATCHES, wanted, count // LEAST_PER_BATCH)
     return batches if batches >= LEAST_BATCHES else 0
 
 
-def correlation_factor(batches: FloatArray) -> float:
+def correlation_factor(batches: FloatArray, *, unbiased: bool = False) -> float:
     """Return by how much neighbours that are alike raise the variance of the mean of batches.
 
     (1 + r) / (1 - r) with r the lag-1 autocorrelation of the batches, where it is positive: the
     correction of Skart (Tafazzoli and Wilson 2011) for batches too short to be independent.
+    `unbiased` takes away the bias of r, which is low by (1 + 4 r) / n in n batches (Marriott and
+    Pope 1954): an interval needs it, a test of growth must not cry wolf less often for it.
     """
     deviations = batches - batches.mean()
     total = float(deviations @ deviations)
     if total == 0:
         return 1.0
     r = float(deviations[1:] @ deviations[:-1]) / total
-    return (1 + r) / (1 - r) if r > 0 else 1.0
+    if r <= 0:
+        return 1.0
+    n = len(batches)
+    if unbiased:  # what r is on average, r (1 - 4 / n) - 1 / n, solved for r
+        r = min((r + 1 / n) / (1 - 4 / n), MOST_ALIKE)
+    return (1 + r) / (1 - r)
 
 
-def standard_error(batches: FloatArray) -> float:
+def standard_error(batches: FloatArray, *, unbiased: bool = False) -> float:
     """Return the standard error of the mean of successive batches."""
-    variance = float(batches.var(ddof=1)) * correlation_factor(batches)
+    variance = float(batches.var(ddof=1)) * correlation_factor(batches, unbiased=unbiased)
     return float(np.sqrt(variance / len(batches)))
 
 
@@ -81,12 +96,9 @@ def mean_interval(values: FloatArray) -> Interval | None:
     starts = np.searchsorted(batch_labels(len(values), batches), np.arange(batches))
     sizes = np.diff(np.append(starts, len(values)))
     means = np.add.reduceat(values, starts) / sizes
-    return around(float(values.mean()), means)
-
-
-def around(centre: float, batches: FloatArray) -> Interval:
-    """Return centre -/+ t x standard error of successive batches."""
-    half = student_t95(len(batches) - 1) * standard_error(batches)
+    unbiased = batches >= USUAL_BATCHES  # fewer cannot tell r, let alone its bias
+    half = student_t95(batches - 1) * standard_error(means, unbiased=unbiased)
+    centre = float(values.mean())
     return (centre - half, centre + half)
 
 
@@ -120,77 +132,3 @@ def share_interval(hits: NDArray[np.bool_]) -> Interval | None:
         return (0.0, 1 - 0.05 ** (1 / len(hits)))
     interval = mean_interval(hits.astype(np.float64))
     return None if interval is None else (max(0.0, interval[0]), min(1.0, interval[1]))
-
-
-def percentile_interval(
-    values: FloatArray, order: NDArray[np.int64], share: float, seed: int
-) -> Interval | None:
-    """Return the 90 % interval of a percentile by a bootstrap over batches.
-
-    `order` sorts `values`. A resample draws whole batches with replacement, so it is a set of
-    weights on the batches, and its percentile is looked up in counts per batch: the cost does not
-    grow with resamples x values. The ends are those of the expanded percentile interval
-    (Hesterberg 2015): a few batches stand for all that could have been, as in Student's t; and
-    neighbouring batches that are alike in how much they have above the percentile widen it.
-    """
-    count, batches = len(values), batch_count(len(values))
-    if not batches:
-        return None
-    # A resample without the two or three busiest batches moves far down, never below this rank.
-    lowest = int(count * max(0.0, 1 - 20 * (1 - share)))
-    ranks = np.unique(np.linspace(lowest, count - 1, CANDIDATES).astype(np.int64))
-    steps = np.diff(np.append(-1, ranks))
-    labels = batch_labels(count, batches)[order]
-    cell = np.repeat(np.arange(len(ranks)), steps) * batches + labels
-    per_cell = np.bincount(cell, minlength=len(ranks) * batches).reshape(len(ranks), batches)
-    at_or_below = per_cell.cumsum(axis=0).astype(np.float64)
-    found = _first_reaching(resample_weights(seed, batches), at_or_below, share)
-    above = _per_batch_above(labels, share, batches)
-    widening = batches / (batches - 1) * correlation_factor(above)
-    sigmas = student_t95(batches - 1) * math.sqrt(widening)
-    outside = math.erfc(sigmas / math.sqrt(2)) / 2  # the normal law's share beyond so many sigmas
-    low, high = np.quantile(values[order[ranks[found]]], [outside, 1 - outside])
-    return (float(low), float(high))
-
-
-def batches_behind(values: FloatArray, share: float) -> float | None:
-    """Return from how many batches the values above a percentile come: (sum n)^2 / sum n^2.
-
-    Where a handful of bursts holds them all, no method can tell from this run how much slower the
-    next burst may be. `None` for too few values.
-    """
-    batches = batch_count(len(values))
-    if not batches:
-        return None
-    labels = batch_labels(len(values), batches)[np.argsort(values)]
-    above = _per_batch_above(labels, share, batches)
-    return float(above.sum() ** 2 / (above**2).sum())
-
-
-def _per_batch_above(labels: NDArray[np.int64], share: float, batches: int) -> FloatArray:
-    """Return how many values above a percentile each batch holds, from ordered labels."""
-    above = labels[int(share * len(labels)) :]
-    return np.bincount(above, minlength=batches).astype(np.float64)
-
-
-def _first_reaching(
-    weights: FloatArray, at_or_below: FloatArray, share: float
-) -> NDArray[np.int64]:
-    """Return, per resample, the first row of counts that holds a share of it (by bisection)."""
-    wanted = share * (weights * at_or_below[-1]).sum(axis=1) - 1e-9
-    low = np.zeros(len(weights), dtype=np.int64)
-    high = np.full(len(weights), len(at_or_below) - 1, dtype=np.int64)
-    for _ in range(len(at_or_below).bit_length()):
-        middle = (low + high) // 2
-        reached = (weights * at_or_below[middle]).sum(axis=1) >= wanted
-        high = np.where(reached, middle, high)
-        low = np.where(reached, low, np.minimum(middle + 1, high))
-    return high
-
-
-@lru_cache(maxsize=64)
-def resample_weights(seed: int, batches: int) -> FloatArray:
-    """Return how often each batch occurs in each resample (resamples x batches)."""
-    rng = np.random.default_rng([seed, crc32(b"bootstrap")])
-    equal = np.full(batches, 1 / batches)
-    return rng.multinomial(batches, equal, size=RESAMPLES).astype(np.float64)

@@ -5,18 +5,14 @@ from typing import Final
 
 import numpy as np
 
-from sim.metrics.intervals import batches_behind
 from sim.metrics.overload import Load
+from sim.metrics.percentiles import in_few_bursts, needed
 from sim.metrics.quantities import engine_ttft_s
 from sim.metrics.result import ClassMetrics, RequestCounts
 from sim.metrics.settling import Memory
 from sim.metrics.slo import PERCENTILES
-from sim.metrics.summary import needed
 from sim.records import RequestRecords, Simulation
 
-FEWEST_BATCHES_BEHIND_P99: Final = 4
-"""M/M/1 at 80 % and 5,000 requests (where a 90 % interval of p99 holds the truth half the time) is
-below it nine times in ten, at 50 % and 20,000 requests (where it holds) never."""
 ROUGH_TURNS: Final = 3
 """Turns of a saturated deployment below which no more than one of them is measured."""
 DOMINATED: Final = 0.5
@@ -35,7 +31,7 @@ def notes(
 ) -> tuple[str, ...]:
     """Return the sentences; `answered` are the counted requests that finished."""
     if load.overloaded:
-        return (*_overloaded(load), *_starving(classes))
+        return (*_overloaded(load), *starving(classes))
     slowest = None
     if counts.finished >= needed(0.99):
         slowest = _opening(simulation, answered) or _few_bursts(answered)
@@ -43,7 +39,7 @@ def notes(
         *_unsettled(load, counts, warmup if simulation.warmup is None else 0, simulation.measured),
         *(() if slow is None else (_slow(slow),)),
         *([] if slowest is None else [slowest]),
-        *_starving(classes),
+        *starving(classes),
         *_too_few(counts),
     )
 
@@ -70,7 +66,7 @@ def _overloaded(load: Load) -> Iterator[str]:
         )
 
 
-def _starving(classes: Sequence[ClassMetrics]) -> Iterator[str]:
+def starving(classes: Sequence[ClassMetrics]) -> Iterator[str]:
     """Name the classes whose queue grows, where that of another class does not."""
     starving = [one.name for one in classes if one.starves]
     if 0 < len(starving) < len(classes):
@@ -124,13 +120,12 @@ def _opening(simulation: Simulation, answered: RequestRecords) -> str | None:
 
 
 def _few_bursts(answered: RequestRecords) -> str | None:
-    """Say where too few batches hold the slowest hundredth to speak for a p99."""
-    behind = batches_behind(engine_ttft_s(answered), 0.99)
-    if behind is None or behind >= FEWEST_BATCHES_BEHIND_P99:
+    """Say where too few bursts hold the slowest hundredth to speak for a p99."""
+    if not in_few_bursts(engine_ttft_s(answered), 0.99):
         return None
     return (
-        "the slowest 1 % came in a few bursts: p99 may be well above what this run saw, its"
-        " interval included; take more requests"
+        "the slowest 1 % came in a few bursts: p99 may be well above what this run saw, so it has"
+        " no interval; take more requests, or several seeds"
     )
 
 

@@ -15,10 +15,9 @@ from sim.metrics.intervals import (
     Interval,
     batch_count,
     batch_labels,
-    resample_weights,
     student_t95,
 )
-from sim.metrics.summary import needed
+from sim.metrics.percentiles import needed, resample_weights
 from sim.records import FloatArray
 
 Statistic = Literal["mean", "p50", "p90", "p99"]

@@ -42,6 +42,8 @@ class Throughput:
     """Finished in the window."""
     input_tokens: int
     output_tokens: int
+    whole: Mapping[str, Interval | None] | None = None
+    """By name: intervals that hold the error of the calibration, too; `None`: not made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,8 @@ class SloResult:
     """Of the requests that finish in the window, per second, those that meet every target."""
     met: bool
     """Everything asked is met, and known to be."""
+    whole_attainment: Interval | None = None
+    """The interval with the error of the calibration; `None`: not made."""
 
 
 @dataclass(frozen=True, slots=True)

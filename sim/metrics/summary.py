@@ -1,10 +1,12 @@
 """A distribution in a line: mean, percentiles, intervals, and how many values stand behind it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from sim.metrics.intervals import Interval, mean_interval, percentile_interval
+from sim.metrics.intervals import Interval, mean_interval
+from sim.metrics.percentiles import needed, percentile, percentile_interval
 from sim.records import FloatArray, WeightedSamples
 
 
@@ -19,30 +21,29 @@ class Summary:
     interval_mean: Interval | None
     interval_p99: Interval | None
     count: int
+    interval_p50: Interval | None = None
+    interval_p90: Interval | None = None
+    whole: Mapping[str, Interval | None] | None = None
+    """By statistic: intervals that hold the error of the calibration, too; `None`: not made."""
+
+    def value(self, statistic: str) -> float | None:
+        """Return `mean`, `p50`, `p90` or `p99`."""
+        found: float | None = getattr(self, statistic)
+        return found
+
+    def interval(self, statistic: str) -> Interval | None:
+        """Return the 90 % interval of `mean`, `p50`, `p90` or `p99`."""
+        found: Interval | None = getattr(self, f"interval_{statistic}")
+        return found
+
+    def widest(self, statistic: str) -> Interval | None:
+        """Return the interval with the calibration's share where it was made, else without."""
+        return self.interval(statistic) if self.whole is None else self.whole[statistic]
 
 
 def withheld(count: int) -> Summary:
     """Return the summary of what has no values, or of which none may be shown."""
     return Summary(None, None, None, None, None, None, count)
-
-
-def needed(share: float) -> int:
-    """Return how many finished requests a percentile needs: 10 / (1 - share).
-
-    >>> needed(0.99)
-    1000
-    """
-    return round(10 / (1 - share))
-
-
-def _percentile(ordered: FloatArray, share: float) -> float | None:
-    """Return a percentile of ordered values (linear interpolation, as numpy's default)."""
-    if len(ordered) < needed(share):
-        return None
-    place = share * (len(ordered) - 1)
-    below = int(place)
-    above = min(below + 1, len(ordered) - 1)
-    return float(ordered[below] + (place - below) * (ordered[above] - ordered[below]))
 
 
 def summarise(column: FloatArray, seed: int | None) -> Summary:
@@ -55,17 +56,23 @@ def summarise(column: FloatArray, seed: int | None) -> Summary:
         return withheld(0)
     order = np.argsort(values)
     ordered = values[order]
-    p99 = _percentile(ordered, 0.99)
+    percentiles = {share: percentile(ordered, share) for share in (0.5, 0.9, 0.99)}
+
+    def interval(share: float) -> Interval | None:
+        if seed is None or percentiles[share] is None:
+            return None
+        return percentile_interval(values, order, share, seed)
+
     return Summary(
         mean=float(values.mean()),
-        p50=_percentile(ordered, 0.5),
-        p90=_percentile(ordered, 0.9),
-        p99=p99,
+        p50=percentiles[0.5],
+        p90=percentiles[0.9],
+        p99=percentiles[0.99],
         interval_mean=None if seed is None else mean_interval(values),
-        interval_p99=(
-            None if seed is None or p99 is None else percentile_interval(values, order, 0.99, seed)
-        ),
+        interval_p99=interval(0.99),
         count=len(values),
+        interval_p50=interval(0.5),
+        interval_p90=interval(0.9),
     )
 
 
@@ -75,7 +82,7 @@ def median_with_interval(
     """Return the median over requests and its 90 % interval; without `seed` the median alone."""
     values = column[~np.isnan(column)]
     order = np.argsort(values)
-    median = _percentile(values[order], 0.5)
+    median = percentile(values[order], 0.5)
     if median is None or seed is None:
         return median, None
     return median, percentile_interval(values, order, 0.5, seed)
@@ -93,12 +100,12 @@ def summarise_pooled(samples: WeightedSamples, finished: int) -> Summary:
     ordered = samples.values[order]
     reached = np.cumsum(samples.weights[order])
 
-    def percentile(share: float) -> float | None:
+    def reached_at(share: float) -> float | None:
         if finished < needed(share):
             return None
         place = int(np.searchsorted(reached, share * total * (1 - 1e-12)))
         return float(ordered[min(place, len(ordered) - 1)])
 
     mean = float((samples.values * samples.weights).sum()) / total
-    p50, p90, p99 = percentile(0.5), percentile(0.9), percentile(0.99)
+    p50, p90, p99 = reached_at(0.5), reached_at(0.9), reached_at(0.99)
     return Summary(mean, p50, p90, p99, None, None, round(total))

@@ -10,13 +10,21 @@ from pathlib import Path
 from typing import Final
 
 from sim.cost import even_load
-from sim.decoding import AnyStrategy, Autoregressive, BlockDiffusion, Diffusion
+from sim.decoding import (
+    AnyStrategy,
+    Autoregressive,
+    BlockDiffusion,
+    Diffusion,
+    Speculative,
+    published_variant,
+)
 from sim.decoding.denoising import TokensPerPass
 from sim.planning.anatomy import anatomy
+from sim.planning.drift import Drift, drift
 from sim.planning.steady import serve_users
 from sim.planning.strategies import entries_of
 from sim.scenario import Scenario, build_scenario, resolve
-from sim.workload import Fixed
+from sim.workload import ClosedLoop, Fixed
 
 MODEL: Final = "llama-3.1-8b"
 PROMPT: Final = 512
@@ -150,6 +158,8 @@ class DecodingClaims:
     """Time to the last token of short answers, s."""
     short_blocks: Series
     levers: tuple[Lever, ...]
+    drift: Drift
+    """EAGLE-3 at sixteen users, as acceptance falls."""
 
     @property
     def crossover(self) -> tuple[float, float]:
@@ -173,4 +183,14 @@ def decoding_claims() -> DecodingClaims:
         short_plain=times_by_length(plain, "one token a pass", SHORT),
         short_blocks=times_by_length(BLOCKS, "blocks of 32 in 8 passes", SHORT),
         levers=levers(),
+        drift=_drift(),
     )
+
+
+def _drift() -> Drift:
+    """Let the acceptance of a published drafter fall."""
+    chain = Speculative.model_validate(published_variant("eagle3", [MODEL]))
+    users = ClosedLoop(users=16)
+    workload = machine().workload.model_copy(update={"arrivals": users})
+    asked = machine().with_workload(workload, 160).with_decoding(chain)
+    return drift(asked, at=(1.0, 0.8, 0.6, 0.4, 0.2, 0.0))

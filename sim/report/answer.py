@@ -61,10 +61,34 @@ def context(outcome: Outcome) -> str:
         f"{outcome.serving.model.name} {stored_label(scenario.deployment.weights)}",
         scenario.decoding.label,
         f"{count(requests.offered)} requests counted",
-        f"seed {scenario.run.seed}",
+        _seeds_label(outcome),
         f"times {weakest(outcome.provenance)}",
     ]
     return ", ".join(parts)
+
+
+def _seeds_label(outcome: Outcome) -> str:
+    """Return the seed; or how many there were, and whether they made it as precise as asked."""
+    done = outcome.replications
+    if done is None or done.runs == 1:
+        return f"seed {outcome.scenario.run.seed}"
+    return f"{done.runs} seeds from {done.first_seed} on"
+
+
+def precision_sentence(outcome: Outcome) -> str | None:
+    """Return what was asked of a figure's precision and what became of it; `None`: nothing."""
+    found = None if outcome.replications is None else outcome.replications.precision
+    if found is None or outcome.replications is None:
+        return None
+    runs = outcome.replications.runs
+    runs_label = f"{runs} run" if runs == 1 else f"{runs} runs"
+    asked = f"{found.metric} within ±{percent(found.asked)}"
+    if found.half_width is None:
+        return f"{asked}: not known after {runs_label}, it has no interval"
+    if found.met:
+        return f"{asked}: ±{percent(found.half_width)} after {runs_label}"
+    why = "a trace happened once" if runs == 1 else "allow more with --seeds"
+    return f"{asked}: not reached, ±{percent(found.half_width)} after {runs_label} ({why})"
 
 
 def stored_label(weights: str) -> str:
@@ -176,8 +200,9 @@ def _attainment(outcome: Outcome, *, interval: bool) -> str | None:
     if slo.attainment is None or not slo.by_target:
         return _percentiles(outcome)
     text = f"{percent(slo.attainment)} of requests inside the targets"
-    if interval and slo.interval_attainment is not None:
-        text += f" [{span(slo.interval_attainment, percent)}]"
+    whole = slo.whole_attainment or slo.interval_attainment
+    if interval and whole is not None:
+        text += f" [{span(whole, percent)}]"
     if not outcome.scenario.slo.classes and slo.attainment < outcome.scenario.slo.attainment:
         text += f", {percent(outcome.scenario.slo.attainment)} asked"
     rest = _percentiles(outcome)
@@ -214,7 +239,8 @@ def _first_token(outcome: Outcome) -> str:
         mean = "not known" if ttft.mean is None else f"mean {time_ms(ttft.mean)}"
         return f"TTFT {mean} (too few requests for a p99)"
     text = f"TTFT p99 {time_ms(ttft.p99)}"
-    return text if ttft.interval_p99 is None else f"{text} [{span(ttft.interval_p99, time_ms)}]"
+    interval = ttft.widest("p99")
+    return text if interval is None else f"{text} [{span(interval, time_ms)}]"
 
 
 def _overloaded(outcome: Outcome, name: str) -> str:

@@ -5,7 +5,8 @@ exist is null. Nothing in it depends on the clock: the same seed gives the same 
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from math import isfinite
 from typing import Any
 
 from sim import __version__
@@ -17,7 +18,7 @@ from sim.provenance import weakest
 from sim.quality import scores_of
 from sim.report.answer import answer
 from sim.report.quality import score_facts
-from sim.run import Outcome
+from sim.run import Outcome, Replications
 from sim.scenario import Scenario
 from sim.units import MS_PER_S
 
@@ -69,6 +70,8 @@ def outcome_document(outcome: Outcome) -> dict[str, Any]:
         },
         "quality": [score_facts(score) for score in scores_of(outcome.scenario, serving.model)],
         "times_origin": weakest(outcome.provenance),
+        "replications": _replications(outcome.replications),
+        "calibration": _calibration(outcome),
         "interval_basis": metrics.interval_basis,
         "notes": list(metrics.notes),
         "not_modelled": list(outcome.not_modelled),
@@ -103,10 +106,50 @@ def _latency(summary: Summary) -> dict[str, Any]:
     values = {name: getattr(summary, name) for name in ("mean", "p50", "p90", "p99")}
     return {
         **{key: None if value is None else value * MS_PER_S for key, value in values.items()},
-        "interval_mean": _pair(summary.interval_mean, MS_PER_S),
-        "interval_p99": _pair(summary.interval_p99, MS_PER_S),
+        **{f"interval_{name}": _pair(summary.interval(name), MS_PER_S) for name in values},
+        **_whole(summary.whole, values, MS_PER_S),
         "count": summary.count,
     }
+
+
+def _whole(
+    intervals: Mapping[str, Interval | None] | None, names: Iterable[str], factor: float = 1.0
+) -> dict[str, list[float | None] | None]:
+    """Return the intervals that hold the error of the calibration; null where it is not known."""
+    known = intervals or {}
+    return {
+        f"interval_{name}_with_calibration": _open_pair(known.get(name), factor) for name in names
+    }
+
+
+def _open_pair(interval: Interval | None, factor: float = 1.0) -> list[float | None] | None:
+    """Return both ends; null is an end that does not exist."""
+    if interval is None:
+        return None
+    return [end * factor if isfinite(end) else None for end in interval]
+
+
+def _replications(done: Replications | None) -> dict[str, Any] | None:
+    if done is None:
+        return None
+    precision = done.precision
+    return {
+        "runs": done.runs,
+        "first_seed": done.first_seed,
+        "precision": None
+        if precision is None
+        else {
+            "metric": precision.metric,
+            "asked": precision.asked,
+            "reached": precision.half_width,
+            "met": precision.met,
+        },
+    }
+
+
+def _calibration(outcome: Outcome) -> dict[str, Any] | None:
+    error = outcome.log_error
+    return None if error is None else {"log_sigma": error.sigma, "basis": error.basis}
 
 
 def _throughput(rates: Throughput) -> dict[str, Any]:
@@ -120,6 +163,7 @@ def _throughput(rates: Throughput) -> dict[str, Any]:
         "interval_requests_per_s": _pair(rates.interval_requests_per_s),
         "interval_output_tokens_per_s": _pair(rates.interval_output_tokens_per_s),
         "interval_user_tokens_per_s": _pair(rates.interval_user_tokens_per_s),
+        **_whole(rates.whole, ("requests_per_s", "output_tokens_per_s", "user_tokens_per_s")),
     }
 
 
@@ -138,6 +182,7 @@ def _slo(slo: SloResult) -> dict[str, Any]:
         "met": slo.met,
         "attainment": slo.attainment,
         "interval_attainment": _pair(slo.interval_attainment),
+        "interval_attainment_with_calibration": _pair(slo.whole_attainment),
         "goodput_requests_per_s": slo.goodput_requests_per_s,
         "by_target": dict(slo.by_target),
         "on_percentiles": dict(slo.on_percentiles),
@@ -174,6 +219,7 @@ def _cost(cost: Cost) -> dict[str, Any]:
             cost.interval_usd_per_million_output_tokens_all_in
         ),
         "interval_usd_per_request": _pair(cost.interval_usd_per_request),
+        **_whole(cost.whole, ("usd_per_million_output_tokens_all_in", "usd_per_request")),
         "price_source": cost.quote.source,
         "price_as_of": cost.quote.as_of,
     }

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from sim.report.answer import answer, context
+from sim.report.answer import answer, context, precision_sentence
 from sim.report.table import escape, to_markdown
 from sim.report.tables import outcome_tables
 from sim.run import Outcome
@@ -10,10 +10,12 @@ from sim.run import Outcome
 
 def outcome_markdown(outcome: Outcome) -> str:
     """Return the whole report."""
+    precision = precision_sentence(outcome)
     parts = [
         f"# {escape(outcome.scenario.name)}\n",
         f"**{escape(answer(outcome))}**\n",
         f"{escape(context(outcome))}\n",
+        *([] if precision is None else [f"{escape(precision)}\n"]),
         *(to_markdown(table) for table in outcome_tables(outcome)),
         *_points("Notes", outcome.metrics.notes),
         *_points("Not modelled", outcome.not_modelled),

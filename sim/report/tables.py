@@ -81,7 +81,7 @@ def latency_table(outcome: Outcome) -> Table:
 
 def _latency_row(name: str, summary: Summary, form: Formatter) -> tuple[str, ...]:
     values = (summary.mean, summary.p50, summary.p90, summary.p99)
-    interval = maybe_span(summary.interval_p99, form)
+    interval = maybe_span(summary.widest("p99"), form)
     return (name, *(maybe(value, form) for value in values), interval)
 
 

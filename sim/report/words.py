@@ -1,7 +1,7 @@
 """Numbers as people read them: sensible digits, units once, thousands commas, `—` for nothing."""
 
 from collections.abc import Callable
-from math import floor, log10
+from math import floor, isinf, log10
 from typing import Final
 
 from sim.metrics.intervals import Interval
@@ -135,6 +135,8 @@ def span(interval: Interval, form: Formatter) -> str:
     >>> span((3.71, 3.96), usd), span((1.2, 1.5), ratio)
     ('$3.71 – 3.96', '1.2 – 1.5×')
     """
+    if isinf(interval[1]):
+        return f"{form(interval[0])}{_RANGE}no limit"
     low, high = form(interval[0]), form(interval[1])
     for unit in (" ms", " s", "%", "×"):
         if low.endswith(unit) and high.endswith(unit):

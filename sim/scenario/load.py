@@ -52,6 +52,9 @@ def build_scenario(content: Mapping[str, object], *, where: str, folder: Path) -
         update[key] = _from(folder, getattr(scenario, key))
     update["decoding"] = _strategy_from(folder, scenario.decoding)
     update["strategies"] = tuple(_strategy_from(folder, one) for one in scenario.strategies)
+    if scenario.cold_start is not None:
+        assumptions = _from(folder, scenario.cold_start.assumptions)
+        update["cold_start"] = scenario.cold_start.model_copy(update={"assumptions": assumptions})
     return scenario.model_copy(update=update)
 
 

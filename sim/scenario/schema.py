@@ -1,10 +1,11 @@
 """The scenario file: what users write, keys and units as they stand in YAML."""
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
-from annotated_types import Ge, Le
+from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from sim.cold_start import ColdStart
 from sim.decoding import AnyStrategy, Autoregressive
 from sim.deployment import Deployment
 from sim.economics.prices import PriceChoice
@@ -12,6 +13,15 @@ from sim.metrics.pipeline import Pipeline
 from sim.metrics.slo import Slo
 from sim.workload import Trace, Workload
 from sim.yaml_files import validate
+
+Metric = Literal[
+    "ttft_mean_ms", "ttft_p50_ms", "ttft_p90_ms", "ttft_p99_ms",
+    "tpot_mean_ms", "tpot_p50_ms", "tpot_p90_ms", "tpot_p99_ms",
+    "max_gap_mean_ms", "max_gap_p50_ms", "max_gap_p90_ms", "max_gap_p99_ms",
+    "ttlt_mean_ms", "ttlt_p50_ms", "ttlt_p90_ms", "ttlt_p99_ms",
+    "requests_per_s", "output_tokens_per_s", "user_tokens_per_s", "attainment",
+]  # fmt: skip
+"""Figures of a run that have an interval."""
 
 
 class RunSettings(BaseModel):
@@ -22,6 +32,12 @@ class RunSettings(BaseModel):
     requests: Annotated[int, Ge(1), Le(100_000_000)] = 5000
     """Requests to simulate (a trace brings its own)."""
     seed: Annotated[int, Ge(0), Le(2**31 - 1)] = 0
+    seeds: Annotated[int, Ge(1), Le(10_000)] | None = None
+    """Runs with seeds of their own, from `seed` on; with `precision`, so many at most."""
+    precision: Annotated[float, Gt(0), Lt(1)] | None = None
+    """Add runs until half the 90 % interval of `metric` is this share of it or less."""
+    metric: Metric | None = None
+    """What `precision` speaks of [ttft_p99_ms]."""
 
 
 class Scenario(BaseModel):
@@ -45,6 +61,8 @@ class Scenario(BaseModel):
     slo: Slo = Slo()
     pipeline: Pipeline = Pipeline()
     prices: PriceChoice | None = None
+    cold_start: ColdStart | None = None
+    """What is known of the start of a replica (`paretoken coldstart`); runs are warm."""
     run: RunSettings = Field(default_factory=RunSettings)
 
     @field_validator("name", "model", "hardware", "engine")

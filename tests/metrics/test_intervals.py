@@ -6,7 +6,6 @@ import pytest
 from sim.metrics.intervals import (
     correlation_factor,
     mean_interval,
-    percentile_interval,
     rate_interval,
     share_interval,
     student_t95,
@@ -76,29 +75,3 @@ def test_the_interval_of_a_share_stays_a_share() -> None:
     hits[0] = False
     low, high = share_interval(hits) or (-1, -1)
     assert 0 <= low < 59 / 60 < high <= 1
-
-
-def test_the_fast_bootstrap_is_the_slow_one() -> None:
-    """Draw the same batches, put the values together, take the percentile of what results."""
-    rng = np.random.default_rng(7)
-    values = rng.exponential(1, 3000)
-    fast = percentile_interval(values, np.argsort(values), 0.99, seed=3)
-    batches = values.reshape(25, 120)
-    slow = [
-        np.quantile(batches[rng.integers(0, 25, 25)], 0.99, method="inverted_cdf")
-        for _ in range(4000)
-    ]
-    low, high = np.quantile(slow, [0.05, 0.95])
-    # 400 resamples place a 5 % point within about 1 % (1 sigma) of rank: 3 to 8 % below.
-    assert np.quantile(slow, 0.02) <= fast[0] <= np.quantile(slow, 0.09) if fast else False
-    assert np.quantile(slow, 0.91) <= fast[1] <= np.quantile(slow, 0.98) if fast else False
-    assert low < np.quantile(values, 0.99) < high
-
-
-def test_the_same_seed_gives_the_same_interval_and_a_constant_has_no_width() -> None:
-    values = np.random.default_rng(1).normal(size=2000)
-    order = np.argsort(values)
-    first, second = (percentile_interval(values, order, 0.99, seed=5) for _ in range(2))
-    assert first == second
-    same = np.full(100, 2.0)
-    assert percentile_interval(same, np.argsort(same), 0.5, seed=0) == (2.0, 2.0)

@@ -103,3 +103,63 @@ def test_geometric_answers_come_as_fast_as_the_machine_repair_model_says(
     slow = excess(users, slots, thinks * SERVICE_S, slip=1.03)
     error = slow.std(ddof=1) / np.sqrt(len(slow))
     assert slow.mean() < -4 * error - 1 / PASSES, "blind to a slip of 3 %"
+
+
+def mean_value_analysis(
+    users: int, servers: int, service_s: float, think_s: float
+) -> tuple[float, float]:
+    """Throughput and response time by exact mean-value analysis (Reiser and Lavenberg 1980).
+
+    Users are added one after the other; a newcomer finds what one user fewer leaves on average.
+    With several servers that is the law of how many are there, `there[k]`.
+    """
+    there = [1.0]
+    rate = response_s = 0.0
+    for count in range(1, users + 1):
+        response_s = sum(
+            k / min(k, servers) * there[k - 1] * service_s for k in range(1, count + 1)
+        )
+        rate = count / (think_s + response_s)
+        more = [rate * service_s / min(k, servers) * there[k - 1] for k in range(1, count + 1)]
+        there = [1 - sum(more), *more]
+    return rate, response_s
+
+
+@pytest.mark.parametrize(("users", "servers"), [(1, 1), (5, 1), (8, 2), (20, 4)])
+def test_mean_value_analysis_is_the_machine_repair_model(users: int, servers: int) -> None:
+    for think_s in (0.2, 1.0, 7.0):
+        rate, response_s = mean_value_analysis(users, servers, 0.5, think_s)
+        assert rate == pytest.approx(theory_per_s(users, servers, 0.5, think_s), rel=1e-9)
+        assert rate * (think_s + response_s) == pytest.approx(users)
+
+
+def slower_than_theory(users: int, slots: int, think_s: float, *, slip: float = 1.0) -> FloatArray:
+    """Return by what share the mean response of some runs lies above mean-value analysis."""
+    found = []
+    for seed in range(6):
+        outputs = np.random.default_rng([seed, users]).geometric(1 / PASSES, 2500)
+        records = served(outputs, users=users, slots=slots, think_s=think_s, slip=slip)
+        spent_s = (records.last_token_s - records.arrival_s)[20 * users :].mean()
+        service_s = float(outputs[20 * users :].mean()) * PASS_S
+        found.append(spent_s / mean_value_analysis(users, slots, service_s, think_s)[1] - 1)
+    return np.array(found)
+
+
+@pytest.mark.parametrize(
+    ("utilisation", "users", "slots", "thinks"),
+    [(0.3, 3, 1, 8.6), (0.6, 6, 2, 3.7), (0.8, 12, 4, 2.4)],
+)
+def test_response_times_of_a_closed_network_are_those_of_mean_value_analysis(
+    utilisation: float, users: int, slots: int, thinks: float
+) -> None:
+    rate, _ = mean_value_analysis(users, slots, SERVICE_S, thinks * SERVICE_S)
+    assert rate * SERVICE_S / slots == pytest.approx(utilisation, abs=0.03)
+    above = slower_than_theory(users, slots, thinks * SERVICE_S)
+    error = above.std(ddof=1) / np.sqrt(len(above))
+    # waiting for the pass in flight costs a user at most one of some 400 passes
+    assert -4 * error < above.mean() < 4 * error + 1 / PASSES
+    # The same answers with passes 3 % longer: the difference within a run is nearly free of noise.
+    slow = slower_than_theory(users, slots, thinks * SERVICE_S, slip=1.03) - above
+    noise = slow.std(ddof=1) / np.sqrt(len(slow))
+    assert slow.mean() > 4 * noise
+    assert slow.mean() > 0.03 - 1 / PASSES, "blind to a slip of 3 %"

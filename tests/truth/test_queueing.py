@@ -116,7 +116,7 @@ def erlang_c_s(utilisation: float, servers: int) -> float:
     return waiting * SERVICE_S / servers / (1 - utilisation)
 
 
-@pytest.mark.parametrize(("servers", "utilisation"), [(2, 0.7), (4, 0.8), (16, 0.9)])
+@pytest.mark.parametrize(("servers", "utilisation"), [(2, 0.5), (2, 0.7), (4, 0.8), (16, 0.9)])
 def test_several_slots_wait_as_long_as_erlang_says(servers: int, utilisation: float) -> None:
     check(Queue.draw("geometric", utilisation, servers), erlang_c_s(utilisation, servers))
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from sim.metrics.intervals import mean_interval, percentile_interval, rate_interval
+from sim.metrics.intervals import mean_interval, rate_interval
+from sim.metrics.percentiles import percentile_interval
 from sim.records import FloatArray
 
 pytestmark = pytest.mark.truth

@@ -114,7 +114,7 @@ def test_an_interrupted_run_says_so_and_writes_nothing(
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("app.cli.run.run", interrupt)
+    monkeypatch.setattr("app.cli.run.run_thoroughly", interrupt)
     answered = paretoken("run", "small.yaml", "--out", "there")
     assert (answered.code, answered.out) == (130, "")
     assert answered.err == "paretoken: Interrupted.\n"
