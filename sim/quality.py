@@ -27,7 +27,7 @@ UNKNOWN: Final = "unknown"
 class QualityRow(BaseModel):
     """One published score."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
     model: str
     """Name in the catalog of models, or that of the publication where it is not there."""
@@ -50,7 +50,7 @@ class QualityRow(BaseModel):
 class QualityFile(BaseModel):
     """Schema of `sim/catalog/quality/<name>.yaml`."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     title: str
     source: str

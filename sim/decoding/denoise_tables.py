@@ -18,7 +18,7 @@ ROW_KEYS: Final = ("threshold", "mode", "domain", "block_tokens")
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 class DenoiseRow(_Part):

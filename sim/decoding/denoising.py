@@ -59,7 +59,7 @@ class Spread(NamedTuple):
 
 
 class _Keys(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class TokensPerPass(_Keys):

@@ -83,9 +83,13 @@ def anatomy(
     """Take a request of the scenario's mean lengths (or of those given) apart.
 
     It takes the passes that such a request takes on average; nothing is random. Of several that
-    arrive together the last one is shown: when its prefill is done, all decode.
+    arrive together the last one is shown: when its prefill is done, all decode. A policy of
+    verification is left out: the request decodes as its strategy plans it.
     """
-    chosen = scenario.with_decoding(entry.decoding).with_deployment(replicas=1)
+    planned = entry.decoding
+    if getattr(planned, "policy", None) is not None:
+        planned = planned.model_copy(update={"policy": None})
+    chosen = scenario.with_decoding(planned).with_deployment(replicas=1)
     chosen = chosen.with_deployment(max_sequences=max(batch, chosen.deployment.max_sequences))
     serving, strategy = resolve(chosen), chosen.decoding
     prompt, answer = (max(1, round(mean)) for mean in scenario.workload.mean_tokens())
