@@ -16,6 +16,16 @@ def test_diffusion_gemma_and_its_mtp_form_run_as_fast_as_published(gpu: str, for
 
 
 @pytest.mark.truth
+def test_one_token_a_pass_is_near_on_h100_and_known_to_be_too_fast_on_h200() -> None:
+    near, far = (
+        diffusion_gemma.tokens_per_s(gpu, "autoregressive") / figures["autoregressive"] - 1
+        for gpu, figures in diffusion_gemma.PUBLISHED.items()
+    )
+    assert abs(near) <= diffusion_gemma.TOLERANCE
+    assert 0 < far < 0.25  # a miss: docs/accuracy.md names it and the missing fact
+
+
+@pytest.mark.truth
 @pytest.mark.parametrize("gpu", sorted(diffusion_gemma.PUBLISHED))
 def test_the_forms_of_gemma_are_in_the_published_order(gpu: str) -> None:
     speeds = [diffusion_gemma.tokens_per_s(gpu, form) for form in diffusion_gemma.DECODING]
