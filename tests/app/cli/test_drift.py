@@ -1,4 +1,4 @@
-"""`paretoken drift`: speed-up against drift as text and JSON, and one sentence for what is wrong."""
+"""`paretoken drift`: speed-up against drift as text and JSON, and what is refused."""
 
 import json
 from pathlib import Path
