@@ -13,12 +13,18 @@ from pathlib import Path
 from typing import Annotated, Any, Self
 
 from annotated_types import Ge, Le, MinLen
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
 
+from sim.decoding.frozen import FrozenDict
 from sim.errors import InputError
 
 Probability = Annotated[float, Ge(0), Le(1)]
 Survival = tuple[float, ...]
+Means = Annotated[
+    dict[Annotated[int, Ge(1), Le(64)], Annotated[float, Ge(1)]],
+    MinLen(1),
+    AfterValidator(FrozenDict),
+]
 _WAYS = (
     "conditional_acceptance",
     "survival",
@@ -69,9 +75,7 @@ class Acceptance(BaseModel):
     """The product of a_1..a_j; never rises."""
     acceptance_rate: Probability | None = None
     """The same a_j at every position."""
-    tokens_per_pass: (
-        Annotated[dict[Annotated[int, Ge(1), Le(64)], Annotated[float, Ge(1)]], MinLen(1)] | None
-    ) = None
+    tokens_per_pass: Means | None = None
     """Mean tokens of a round (accepted and the one that the target adds) by drafted tokens, as
     benchmarks publish it. Between the figures survival falls by a constant factor."""
     all_or_nothing: AllOrNothing | None = None

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Annotated, Any, Self
 
 from annotated_types import Ge, Gt, Le, MinLen
-from pydantic import model_validator
+from pydantic import AfterValidator, model_validator
 
 from sim.decoding.acceptance import Acceptance, Survival
+from sim.decoding.frozen import FrozenDict
 from sim.decoding.published import AcceptanceTable, load_acceptance
 from sim.decoding.rounds import scaled
 from sim.errors import InputError
@@ -22,7 +23,9 @@ class StatedAcceptance(Acceptance):
     """Tokens drafted one after the other: the chain, or the depth of the tree."""
     table: str | None = None
     """Published acceptance by domain and temperature: a name of the catalog or a file."""
-    by_domain: Annotated[dict[str, Acceptance], MinLen(1)] | None = None
+    by_domain: Annotated[dict[str, Acceptance], MinLen(1), AfterValidator(FrozenDict)] | None = (
+        None
+    )
     """Acceptance of each domain of the workload."""
     domain: str | None = None
     """The domain whose figures every request takes; None: those that the workload names."""
@@ -32,7 +35,7 @@ class StatedAcceptance(Acceptance):
     """Served model of the figures, where a table has several."""
     acceptance_scale: Annotated[float, Ge(0), Le(2)] = 1.0
     """Drift: the acceptance of every position (a_j) is multiplied by this, up to 1."""
-    domain_mix: dict[str, Share] | None = None
+    domain_mix: Annotated[dict[str, Share], AfterValidator(FrozenDict)] | None = None
     """Share of the requests by domain; taken from `workload.domains`."""
     source: str | None = None
     """Where the acceptance figures come from."""
@@ -73,7 +76,8 @@ class StatedAcceptance(Acceptance):
         if self.table is not None and self.table.endswith((".yaml", ".yml")):
             update["table"] = str(folder / Path(self.table).expanduser())
         if self.by_domain is not None:
-            update["by_domain"] = {k: v.relative_to(folder) for k, v in self.by_domain.items()}
+            own = ((name, one.relative_to(folder)) for name, one in self.by_domain.items())
+            update["by_domain"] = FrozenDict(own)
         return found.model_copy(update=update) if update else found
 
     def among(self, mix: Mapping[str, float] | None) -> Self:
@@ -81,7 +85,7 @@ class StatedAcceptance(Acceptance):
         by_domain = self.table is not None or self.by_domain is not None
         if mix == self.domain_mix or self.domain is not None or not by_domain:
             return self
-        return self.model_copy(update={"domain_mix": None if mix is None else dict(mix)})
+        return self.model_copy(update={"domain_mix": None if mix is None else FrozenDict(mix)})
 
     def survival_by_position(self, domain: str | None = None) -> Survival:
         """Probability that the first j drafted tokens are all accepted, j = 1..draft_tokens.

@@ -57,6 +57,13 @@ def _model(given: OwnDraft, target: Model, tokens: int) -> Model:
         width = -(-(3 * hidden * hidden + entry) // (2 * hidden))
     fusion = Layer(None, DenseMlp(width, gated=False), 0)
     vocab = getattr(given, "vocab_size", None) or target.vocab_size
+    if vocab > target.vocab_size:
+        raise InputError(
+            f"a drafter of {vocab:,} tokens drafts what {target.name}, with {target.vocab_size:,},"
+            " does not know",
+            where="decoding.draft.vocab_size",
+            remedy=f"use {target.vocab_size:,} at most",
+        )
     return _small(
         target,
         f"{given.kind} drafter of {target.name}",

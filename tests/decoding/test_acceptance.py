@@ -108,6 +108,9 @@ def test_domains_mix_by_the_passes_that_they_take() -> None:
     mixed = strategy.among({"chat": 0.5, "code": 0.5})
     assert mixed.mean_tokens_per_pass() == pytest.approx(1 / (0.5 / 2 + 0.5 / 4))
     assert mixed.survival_by_position("chat") == (0.5, 0.3, 0.2)
+    again = Speculative.model_validate(mixed.model_dump())
+    assert (again, hash(again)) == (mixed, hash(mixed))
+    assert mixed != strategy
     with pytest.raises(InputError, match="neither it nor the workload names one"):
         strategy.mean_tokens_per_pass()
     with pytest.raises(InputError, match="no acceptance for the domain 'law'"):

@@ -115,6 +115,7 @@ def test_windows_of_a_drafter_are_breakpoints_of_the_batch_too() -> None:
         ({"kind": "model", "model": "qwen3-0.6b"}, {}, "vocabulary of 151,936 tokens"),
         ({"kind": "model", "model": "llama-3.2-1bb"}, {}, "no model named"),
         ({"kind": "eagle"}, {"model": "mixtral-8x7b"}, "give the width of the drafter's MLP"),
+        ({"kind": "eagle", "vocab_size": 500_000}, {}, "use 128,256 at most"),
         ({"kind": "eagle", "tensor_parallel": 2}, {}, "more than the 1 that share"),
         (
             {"kind": "model", "model": "llama-3.2-1b"},
