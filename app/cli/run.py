@@ -110,7 +110,8 @@ def _warn_of_length(scenario: Scenario) -> None:
 
 def _print(outcome: Outcome, out: Path | None) -> None:
     from app.cli.page import Page
-    from sim.report.answer import answer, context, precision_sentence
+    from sim.report.answer import answer, context
+    from sim.report.seeds import precision_sentence
     from sim.report.tables import outcome_tables
 
     page = Page()

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from sim.provenance import weakest
+from sim.report.seeds import seeds_label
 from sim.report.words import (
     count,
     deployment_label,
@@ -61,34 +62,10 @@ def context(outcome: Outcome) -> str:
         f"{outcome.serving.model.name} {stored_label(scenario.deployment.weights)}",
         scenario.decoding.label,
         f"{count(requests.offered)} requests counted",
-        _seeds_label(outcome),
+        seeds_label(outcome),
         f"times {weakest(outcome.provenance)}",
     ]
     return ", ".join(parts)
-
-
-def _seeds_label(outcome: Outcome) -> str:
-    """Return the seed; or how many there were, and whether they made it as precise as asked."""
-    done = outcome.replications
-    if done is None or done.runs == 1:
-        return f"seed {outcome.scenario.run.seed}"
-    return f"{done.runs} seeds from {done.first_seed} on"
-
-
-def precision_sentence(outcome: Outcome) -> str | None:
-    """Return what was asked of a figure's precision and what became of it; `None`: nothing."""
-    found = None if outcome.replications is None else outcome.replications.precision
-    if found is None or outcome.replications is None:
-        return None
-    runs = outcome.replications.runs
-    runs_label = f"{runs} run" if runs == 1 else f"{runs} runs"
-    asked = f"{found.metric} within ±{percent(found.asked)}"
-    if found.half_width is None:
-        return f"{asked}: not known after {runs_label}, it has no interval"
-    if found.met:
-        return f"{asked}: ±{percent(found.half_width)} after {runs_label}"
-    why = "a trace happened once" if runs == 1 else "allow more with --seeds"
-    return f"{asked}: not reached, ±{percent(found.half_width)} after {runs_label} ({why})"
 
 
 def stored_label(weights: str) -> str:

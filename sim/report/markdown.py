@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from sim.report.answer import answer, context, precision_sentence
+from sim.report.answer import answer, context
+from sim.report.seeds import precision_sentence
 from sim.report.table import escape, to_markdown
 from sim.report.tables import outcome_tables
 from sim.run import Outcome

@@ -8,8 +8,9 @@ from sim.errors import InputError
 from sim.hardware.uncertainty import LogError
 from sim.planning import thorough
 from sim.planning.thorough import run_thoroughly
-from sim.report.answer import answer, context, precision_sentence
+from sim.report.answer import answer, context
 from sim.report.document import outcome_document, to_json
+from sim.report.seeds import precision_sentence
 from sim.run import Outcome, run
 from sim.scenario import Scenario, load_scenario
 
