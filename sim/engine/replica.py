@@ -232,8 +232,6 @@ class Replica(ReplicaState):
         if self.on_finish(sequence.row, sequence.user, now) and self.own_left:
             self.own_left -= 1
 
-    # -- time ---------------------------------------------------------------------------------
-
     def _schedule(self, delay_s: float, callback: Callable[[simpy.Event], None]) -> None:
         self._pending = pending = simpy.Timeout(self.env, delay_s)
         if pending.callbacks is not None:

@@ -13,7 +13,7 @@ from sim.decoding import Plan, Strategy
 from sim.engine.drafting import draft_pricer
 from sim.engine.feed import Feed
 from sim.engine.kv_pool import KvPool
-from sim.engine.log import Log
+from sim.engine.log import Log, in_system, of_requests
 from sim.engine.policies import Policy, build
 from sim.engine.policies.lockstep import pricer_of
 from sim.engine.pricing import Pricer
@@ -23,7 +23,7 @@ from sim.engine.schedulers import ChunkedPrefill
 from sim.engine.sequence import Sequence
 from sim.engine.source import ClosedLoop, Sessions, in_order_of_issue
 from sim.engine.visible import gaps_and_first_chunks
-from sim.records import IntArray, RequestRecords, Simulation, Status, StepSeries, Traffic
+from sim.records import IntArray, RequestRecords, Simulation, Status, Traffic
 
 _MOST_PLANS = 1 << 12
 
@@ -231,7 +231,7 @@ class _World:
             steady_state=traffic.steady_state,
             closed_loop=traffic.users is not None,
             gaps=seen.gaps,
-            in_system=_in_system(arrival_s[entered], last_token_s[~np.isnan(last_token_s)]),
+            in_system=in_system(arrival_s[entered], last_token_s[~np.isnan(last_token_s)]),
             leaps=leaps,
             replicas=self.limits.replicas,
             kv_pool_tokens=kv.tokens_of_one_sequence,
@@ -239,20 +239,5 @@ class _World:
             events=len(leaps.passes) + int(entered.sum()),
             warmup=traffic.warmup,
             class_names=traffic.class_names,
-            stints=_of_requests(log.stints, places),
+            stints=of_requests(log.stints, places),
         )
-
-
-def _of_requests(stints: IntArray, places: IntArray) -> IntArray:
-    """Return the stints with the place of each request among the records for its row."""
-    named = stints.copy()
-    named[:, 0] = places[stints[:, 0]]
-    return named
-
-
-def _in_system(entered_s: np.ndarray, left_s: np.ndarray) -> StepSeries:
-    """Count the requests inside after each entering and leaving."""
-    times = np.concatenate([entered_s, left_s])
-    steps = np.concatenate([np.ones(len(entered_s), int), -np.ones(len(left_s), int)])
-    order = np.argsort(times, kind="stable")
-    return StepSeries(time_s=times[order], count=np.cumsum(steps[order]))
