@@ -80,20 +80,19 @@ class Measured(_Keys):
 
 def _tag(given: object) -> str:
     """Return which way of stating the passes is meant, from a mapping or a parsed object."""
-    if isinstance(given, TokensPerPass | Measured | Published):
-        return type(given).__name__
-    if isinstance(given, Mapping):
-        if "tokens_per_pass" in given:
-            return "TokensPerPass"
-        return "Measured" if "measured" in given else "Published"
-    return "passes"
+    told = given.keys() if isinstance(given, Mapping) else ()
+    if isinstance(given, TokensPerPass) or "tokens_per_pass" in told:
+        return "speed"
+    if isinstance(given, Measured) or "measured" in told:
+        return "measured"
+    return "published" if isinstance(given, Published | Mapping) else "number"
 
 
 DenoisePasses = Annotated[
-    Annotated[Passes, Tag("passes")]
-    | Annotated[TokensPerPass, Tag("TokensPerPass")]
-    | Annotated[Measured, Tag("Measured")]
-    | Annotated[Published, Tag("Published")],
+    Annotated[Passes, Tag("number")]
+    | Annotated[TokensPerPass, Tag("speed")]
+    | Annotated[Measured, Tag("measured")]
+    | Annotated[Published, Tag("published")],
     Discriminator(_tag),
 ]
 """A number of passes per block; or `{tokens_per_pass: …}`, `{measured: […]}`, or a row of a

@@ -103,6 +103,8 @@ def _with_logits(engine: EngineProfile, scenario: Scenario, model: Model) -> Eng
     its token budget; guesses that are kept are kept for every sequence.
     """
     deployment, strategy = scenario.deployment, scenario.decoding
+    if strategy.trained_for == "autoregressive":  # and a trace need not be read for its mean
+        return engine
     _, answer = scenario.workload.mean_tokens()
     sequences = -(-deployment.max_sequences // deployment.attention_data_parallel)
     each, kept = strategy.logits_held(answer), sequences * strategy.guesses_kept(answer)
