@@ -41,9 +41,8 @@ class Replica(ReplicaState):
         policy: Policy | None = None,
     ) -> None:
         super().__init__(index, pool, log, pricer.cost.reaches)
-        self.policy = policy
         self.env, self.pricer, self.scheduler, self.feed = env, pricer, scheduler, feed
-        self.accept, self.on_finish, self.leaping = accept, on_finish, leap
+        self.accept, self.on_finish, self.policy, self.leaping = accept, on_finish, policy, leap
         self._pending: simpy.Timeout | None = None
         """The boundary or awakening to come; None while idle with nothing in sight."""
         self._leap = Leap(len(pricer.cost.reaches))
