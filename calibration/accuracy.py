@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from calibration.published import diffusion_gemma, dspark, eagle, fast_dllm
+from calibration.published.check import page
 from calibration.validate import Compared, ErrorTable, Validation, error_tables, validate_file
 from calibration.validate.causes import CAUSES, HOST, Cause, cause_of
 from sim.errors import SimError
@@ -132,6 +134,14 @@ def _cause_line(cause: Cause, rows: int) -> str:
     return f"- **{cause.name}** ({rows} row{'' if rows == 1 else 's'}): {cause.text}\n"
 
 
+_PUBLISHED: Final = (eagle, dspark, diffusion_gemma, fast_dllm)
+
+
+def published_page() -> str:
+    """Return the part about published measurements of decoding strategies."""
+    return page([module.compare() for module in _PUBLISHED])
+
+
 def default_runs() -> Path:
     """Return where the measured runs lie beside a checkout."""
     shared = os.environ.get("PARETOKEN_SHARED")
@@ -147,7 +157,7 @@ def main(arguments: Sequence[str]) -> int:
     except SimError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    DOCUMENT.write_text(document(validation), encoding="utf-8")
+    DOCUMENT.write_text(f"{document(validation)}\n{published_page()}", encoding="utf-8")
     sys.stdout.write(f"docs/accuracy.md: {len(validation.compared)} runs compared\n")
     return 0
 

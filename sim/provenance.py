@@ -6,6 +6,7 @@ from typing import Final, Literal
 from sim.hardware.engine import EngineProfile, HabitOrigin
 from sim.hardware.engine import weakest as weakest_habit
 from sim.scenario import Scenario, Serving
+from sim.units import US_PER_S
 
 _HOST = frozenset({"memory_reserve_gb", "host_us_per_pass", "host_us_per_sequence"})
 """Settings that the part `host` speaks for."""
@@ -37,6 +38,7 @@ def provenance(scenario: Scenario, serving: Serving) -> dict[str, Part]:
         "host": Part(engine.origin, _with_note(engine.source, engine.note)),
         **_habits(serving),
         "decoding": _decoding(scenario),
+        **_drafter(scenario, serving),
         "workload": Part("assumed", scenario.workload.describe()),
         "pipeline": Part("assumed", "stage times of the scenario, not simulated"),
         "memory": Part(
@@ -65,6 +67,20 @@ def weakest(parts: dict[str, Part]) -> Origin:
     timing = {"kernels", "borrowed kernels", "quantisation", "decoding"}
     origins = {part.origin for name, part in parts.items() if name in timing}
     return next(origin for origin in order if origin in origins)
+
+
+def _drafter(scenario: Scenario, serving: Serving) -> dict[str, Part]:
+    """Return where a drafter's layers and the time around its passes are from."""
+    if serving.drafter is None:
+        return {}
+    said = f"{serving.drafter.model.name}: layers counted from {serving.drafter.model.source}"
+    host_s = serving.drafter.host_s_per_pass
+    if not host_s:
+        return {"drafter": Part("calibrated", f"{said}; no host time around its passes")}
+    host = f"{host_s * US_PER_S:g} us of host time around each of its passes"
+    table = scenario.decoding.model_dump().get("table")
+    where = f"as the table {table} gives it" if table else "as given"
+    return {"drafter": Part("assumed", f"{said}; {host}, {where}")}
 
 
 def _borrowed(serving: Serving) -> dict[str, Part]:

@@ -11,9 +11,9 @@ from sim.hardware.uncertainty import LogError
 from sim.metrics.measure import measure
 from sim.metrics.result import Metrics
 from sim.provenance import Part, not_modelled, provenance
-from sim.records import Simulation, Traffic
+from sim.records import IntArray, Simulation, Traffic
 from sim.scenario import Scenario, Serving, resolve
-from sim.workload import stream
+from sim.workload import draw_domains, stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +96,22 @@ def serve(
     serving: Serving,
     traffic: Traffic,
     *,
+    passes: IntArray | None = None,
     mode: Literal["leap", "pass"] = "leap",
 ) -> Simulation:
-    """Let the strategy draw its passes, and the engine serve them."""
+    """Let the strategy draw its passes, unless they are given, and the engine serve them."""
     strategy = scenario.decoding
     seed = scenario.run.seed
-    passes = strategy.draw_passes(traffic.output_tokens, stream(seed, "acceptance"))
-    return simulate(traffic, passes, strategy, serving.cost, serving.limits, mode=mode, seed=seed)
+    if passes is None:
+        domains = draw_domains(scenario.workload.domains, len(traffic), seed)
+        rng = stream(seed, "acceptance")
+        passes = strategy.draw_passes_of(traffic.output_tokens, *domains, rng)
+    return simulate(
+        *(traffic, passes, strategy, serving.cost, serving.limits),
+        draft_cost=serving.draft_cost,
+        mode=mode,
+        seed=seed,
+    )
 
 
 def assess(

@@ -6,22 +6,25 @@ from pathlib import Path
 
 import pytest
 
+from sim.decoding import BlockDiffusion, Diffusion
+from sim.decoding.denoise_tables import DenoiseTable
 from sim.deployment import Deployment
 from sim.economics.api_prices import load_api_price_list
 from sim.economics.price_list import load_price_list
 from sim.hardware import load_fitted, load_gpu
 from sim.model import load_model
+from sim.quality import QualityFile, scores_of
 from sim.scenario import load_scenario, resolve
+from sim.yaml_files import read_yaml, validate
 
 TEXT = (Path(__file__).parents[1] / "docs" / "recipes.md").read_text(encoding="utf-8")
 
 
-def _recipe(tmp_path: Path, title: str) -> Path:
+def _recipe(tmp_path: Path, title: str, number: int = 0) -> Path:
     section = TEXT.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
-    block = re.search(r"```yaml\n(.*?)```", section, re.DOTALL)
-    assert block is not None
+    blocks = re.findall(r"```yaml\n(.*?)```", section, re.DOTALL)
     path = tmp_path / "recipe.yaml"
-    path.write_text(block.group(1), encoding="utf-8")
+    path.write_text(blocks[number], encoding="utf-8")
     return path
 
 
@@ -68,6 +71,29 @@ def test_the_scenario_of_the_recipe_serves_a_model_that_lies_beside_it(tmp_path:
     scenario = load_scenario(_recipe(tmp_path, "A deployment"))
     assert scenario.deployment.gpus == 8
     assert resolve(scenario).model.total_parameters == 46_702_792_704
+
+
+def test_the_diffusion_of_the_recipe_decodes_by_a_published_row(tmp_path: Path) -> None:
+    scenario = load_scenario(_recipe(tmp_path, "Diffusion"))
+    serving = resolve(scenario)
+    assert scenario.decoding.mean_passes(150) == pytest.approx(8 * 32 / 2.77)
+    assert not scores_of(scenario, serving.model)  # published for a prefix cache, not a dual one
+    path = _recipe(tmp_path, "Diffusion", 1)
+    table = validate(DenoiseTable, read_yaml(path), str(path))
+    assert table.rows[0].tokens_per_pass == 2.6
+
+
+def test_the_quality_of_the_recipe_loads(tmp_path: Path) -> None:
+    path = _recipe(tmp_path, "Quality")
+    assert len(validate(QualityFile, read_yaml(path), str(path)).rows) == 3
+
+
+def test_every_key_of_a_diffusion_that_the_recipe_explains_is_one() -> None:
+    section = TEXT.partition("\n## Diffusion\n")[2].partition("\n## ")[0]
+    named = re.findall(r"^\| ((?:`[a-z_]+`(?:, )?)+) \|", section, re.MULTILINE)
+    keys = set(re.findall(r"`([a-z_]+)`", " ".join(named)))
+    known = Diffusion.model_fields.keys() | BlockDiffusion.model_fields.keys()
+    assert known - {"model", "what_if"} == keys
 
 
 def test_every_key_of_a_deployment_that_the_recipe_explains_is_one() -> None:

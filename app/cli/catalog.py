@@ -12,6 +12,7 @@ from sim.errors import InputError
 from sim.hardware import list_gpus, load_gpu
 from sim.model import list_models, load_model
 from sim.model.load import names_of
+from sim.quality import all_scores
 from sim.report.machines import gpu_facts, hardware_table
 from sim.report.models import model_facts, models_table
 from sim.report.price_tables import (
@@ -21,12 +22,13 @@ from sim.report.price_tables import (
     quote_facts,
     sources_table,
 )
+from sim.report.quality import score_facts, scores_table
 from sim.report.table import Table, columns
 from sim.report.words import count, number
 from sim.scenario import list_scenarios, load_scenario
 from sim.workload import list_workloads, load_workload_preset
 
-Kind = Literal["models", "hardware", "workloads", "scenarios", "prices", "api-prices"]
+Kind = Literal["models", "hardware", "workloads", "scenarios", "prices", "api-prices", "quality"]
 Facts = dict[str, Any]
 
 
@@ -184,6 +186,14 @@ def _scenario_table(facts: list[Facts]) -> Table:
     return Table("Scenarios", columns("<scenario", "<hardware", "<what it is"), rows)
 
 
+def _quality(word: str | None) -> list[Facts]:
+    return [
+        score_facts(score)
+        for score in all_scores()
+        if chosen((score.row.model, score.row.checkpoint or "", score.row.benchmark), word)
+    ]
+
+
 _FACTS: Final[Mapping[Kind, Callable[[str | None], list[Facts]]]] = {
     "models": _models,
     "hardware": _hardware,
@@ -191,6 +201,7 @@ _FACTS: Final[Mapping[Kind, Callable[[str | None], list[Facts]]]] = {
     "scenarios": _scenarios,
     "prices": _prices,
     "api-prices": _api_prices,
+    "quality": _quality,
 }
 _TABLES: Final[Mapping[Kind, Callable[[list[Facts]], Table]]] = {
     "models": models_table,
@@ -199,4 +210,5 @@ _TABLES: Final[Mapping[Kind, Callable[[list[Facts]], Table]]] = {
     "scenarios": _scenario_table,
     "prices": prices_table,
     "api-prices": api_prices_table,
+    "quality": scores_table,
 }

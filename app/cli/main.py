@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal, TextIO
 
 import typer
 
-from app.cli import options, run_command, studies
+from app.cli import comparing, options, run_command, studies
 from app.cli.exits import (
     INTERRUPTED,
     WRONG_INPUT,
@@ -122,6 +122,7 @@ def explain_command(
     )
 
 
+comparing.register(app)
 studies.add_to(app)
 
 
@@ -154,10 +155,7 @@ def init_command(
 
 @app.command(name="list")
 def list_command(
-    kind: Annotated[
-        Literal["models", "hardware", "workloads", "scenarios", "prices", "api-prices"],
-        typer.Argument(help="What to list."),
-    ],
+    kind: options.Kind,
     word: Annotated[
         str | None, typer.Argument(metavar="WORD", help="Only what has it in its name.")
     ] = None,

@@ -1,7 +1,7 @@
 """Arguments and options that commands share, or that would bury a command under its help."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -44,6 +44,25 @@ OutFolder = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")]
 
+Strategies = Annotated[
+    str | None,
+    typer.Option(
+        "--strategies", metavar="A,B:VARIANT", help="Which ones; else all that it lists."
+    ),
+]
+
+# Of `passes` alone.
+Prompt = Annotated[
+    int | None, typer.Option("--input-tokens", metavar="N", min=1, help="Of the prompt [mean].")
+]
+Answer = Annotated[
+    int | None, typer.Option("--output-tokens", metavar="N", min=1, help="Of the answer [mean].")
+]
+Together = Annotated[
+    int,
+    typer.Option("--batch", metavar="N", min=1, help="Requests that arrive together [1]."),
+]
+
 # Of `frontier` alone.
 Widths = Annotated[
     str | None,
@@ -52,6 +71,9 @@ Widths = Annotated[
 Quick = Annotated[
     bool, typer.Option("--quick", help="Fewer loads and requests: rough, in seconds.")
 ]
+
+# Of `list` alone.
+Kind = Literal["models", "hardware", "workloads", "scenarios", "prices", "api-prices", "quality"]
 
 # Of `explain` alone.
 MaybeReference = Annotated[

@@ -18,7 +18,8 @@ def main() -> None:
         initial_sidebar_state="auto",
     )
     explore = st.Page("pages/explore.py", title="Explore", icon=":material/tune:", default=True)
-    page = st.navigation([explore], position="top")
+    compare = st.Page("pages/compare.py", title="Compare", icon=":material/compare_arrows:")
+    page = st.navigation([explore, compare], position="top")
     page.run()
     _follow_the_theme()
 

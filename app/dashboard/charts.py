@@ -108,9 +108,15 @@ def _pass_card(outcome: Outcome, typical: TypicalPass | None, *, dark: bool) -> 
     finding = pass_finding(
         typical.operations,
         draft_s=typical.draft_s,
-        tokens_per_pass=outcome.scenario.decoding.mean_tokens_per_pass(),
+        tokens_per_pass=_tokens_per_pass(outcome),
     )
     return Card("pass", finding, _ROUND_HELP, figure)
+
+
+def _tokens_per_pass(outcome: Outcome) -> float:
+    """Tokens that a pass yields in an answer of the scenario's mean length."""
+    _, answer = outcome.scenario.workload.mean_tokens()
+    return answer / max(1.0, outcome.scenario.decoding.mean_passes(answer))
 
 
 def _roof_card(outcome: Outcome, typical: TypicalPass | None, *, dark: bool) -> Card:

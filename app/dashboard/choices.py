@@ -99,8 +99,7 @@ def scenario_of(choices: Choices, base: Scenario) -> Scenario:
         "expert_parallel": _expert_parallel(choices, base),
         "replicas": choices.replicas,
     }
-    trained = "block_diffusion" in _ways(content["model"])
-    content["decoding"] = strategies.decoding_of(choices, base, what_if=not trained)
+    content["decoding"] = strategies.decoding_of(choices, base, _ways(content["model"]))
     content["workload"] = _workload_of(choices, base, content["workload"])
     for target in ("ttft_ms", "tpot_ms"):
         content["slo"][target] = getattr(choices, target) or None

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import streamlit as st
 
-from app.dashboard import models, offers, state, strategies
+from app.dashboard import models, offers, state
 from app.dashboard.choices import (
     AS_LISTED,
     FIXED,
@@ -16,6 +16,7 @@ from app.dashboard.choices import (
     is_closed_loop,
 )
 from app.dashboard.state import key
+from app.dashboard.strategy_controls import knobs_of_strategy
 from app.dashboard.widgets import number, select, slider
 from sim.report.words import gpu_full_label
 from sim.scenario import Scenario
@@ -23,11 +24,8 @@ from sim.workload import Trace, list_workloads, load_workload_preset
 
 _PAIR: Final = (6, 5)
 """Two widgets in a row: room for `checkpoint` in the left one."""
-_PERCENT: Final = (1, 100)
 _TARGET_MS: Final = (0.0, 600_000.0)
 _TARGET: Final = "For each request; 0 asks nothing."
-_ACCEPTED: Final = "Share of first drafted tokens that the served model accepts. Measure yours."
-_FALL: Final = "Every further position of the chain is accepted less often, by so many points."
 _MODEL: Final = "Type to search the catalog: paretoken list models."
 _WEIGHTS: Final = (
     "`checkpoint`: as published, part by part. What the GPU cannot multiply in is stored only."
@@ -41,7 +39,6 @@ _ARRIVALS: Final = (
     "Poisson: users who know nothing of each other. Bursty gaps: a coefficient of variation of 2."
     " Bursts: five times as fast for 5 s of each minute."
 )
-_DRAFTER: Final = "Work of one pass of the drafter, in percent of a pass of the served model."
 
 
 def choose() -> tuple[Choices, Scenario, tuple[str, ...]]:
@@ -93,40 +90,7 @@ def _serve(default: Choices, base: Scenario) -> dict[str, Any]:
         about="How tokens come about: one a pass, drafted and verified, or denoised in blocks.",
     )
     values = {"model": model, "strategy": strategy}
-    if strategy == strategies.SPECULATIVE:
-        return values | _speculative(default)
-    if strategy == strategies.BLOCK_DIFFUSION:
-        return values | _block_diffusion(default)
-    return values
-
-
-def _speculative(default: Choices) -> dict[str, Any]:
-    tokens = slider("draft_tokens", "Draft tokens per pass", 1, 8, default)
-    first, second = st.columns(2)
-    with first:
-        accepted = number(
-            *("accepted_percent", "Accepted (%)", _PERCENT, default), step=1, about=_ACCEPTED
-        )
-    with second:
-        fall = number("fall_points", "Fall (points)", (0, 50), default, step=1, about=_FALL)
-    work = number(
-        *("drafter_percent", "Drafter work (%)", _PERCENT, default), step=1, about=_DRAFTER
-    )
-    knobs = strategies.Knobs(draft_tokens=tokens, accepted_percent=accepted, fall_points=fall)
-    st.caption(f"Acceptance by position: {' · '.join(map(str, knobs.acceptance_percent))}%")
-    return {
-        "draft_tokens": tokens,
-        "accepted_percent": accepted,
-        "fall_points": fall,
-        "drafter_percent": work,
-    }
-
-
-def _block_diffusion(default: Choices) -> dict[str, Any]:
-    return {
-        "block_tokens": slider("block_tokens", "Tokens per block", 4, 128, default, step=4),
-        "denoise_passes": slider("denoise_passes", "Denoise passes per block", 1, 64, default),
-    }
+    return values | knobs_of_strategy(strategy, default)
 
 
 def _on(default: Choices, model: str, base: Scenario) -> dict[str, Any]:

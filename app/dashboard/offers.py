@@ -5,7 +5,7 @@ from typing import Final, TypeVar
 
 from app.dashboard.arrivals import KINDS as KINDS_OF_ARRIVALS
 from app.dashboard.choices import FIXED, NO_PRICE, OWN_PRICE, SPLIT, SPREAD, price_name
-from app.dashboard.strategies import KINDS
+from app.dashboard.strategies import CACHES, KINDS
 from sim.economics.price_list import list_price_lists, load_price_list
 from sim.hardware import list_gpus
 from sim.model.load import list_models
@@ -55,6 +55,11 @@ def attention_data_parallel(own: int) -> tuple[int, ...]:
 def strategies(own: str) -> tuple[str, ...]:
     """Return the kinds of decoding strategies."""
     return _with(KINDS, own)
+
+
+def caches(own: str) -> tuple[str, ...]:
+    """Return the caches of full-sequence diffusion."""
+    return _with(CACHES, own)
 
 
 def gpus(own: str) -> tuple[str, ...]:

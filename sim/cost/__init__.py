@@ -2,10 +2,11 @@
 
 from sim.cost.attention import NO_LIMIT
 from sim.cost.dense import STATE_BYTES
+from sim.cost.drafter import DraftMemory
 from sim.cost.forward_pass import ForwardPass
 from sim.cost.kv_shape import KvShape
 from sim.cost.layout import unshared_heads
-from sim.cost.memory import MemoryPlan, plan_memory
+from sim.cost.memory import MemoryPlan, draft_memory, plan_memory
 from sim.cost.operation import Bound, Operation
 from sim.cost.pass_load import PassLoad, Reads
 from sim.cost.ridge import ridge_tokens_per_pass
@@ -16,6 +17,7 @@ __all__ = [
     "NO_LIMIT",
     "STATE_BYTES",
     "Bound",
+    "DraftMemory",
     "ForwardPass",
     "KvShape",
     "MemoryPlan",
@@ -23,6 +25,7 @@ __all__ = [
     "PassLoad",
     "Reads",
     "Usage",
+    "draft_memory",
     "even_load",
     "even_prompt",
     "plan_memory",

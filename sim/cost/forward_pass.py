@@ -1,5 +1,6 @@
 """The time of one pass of the served model over one batch."""
 
+from collections.abc import Iterable
 from copy import copy
 
 from sim.cost.attention import NO_LIMIT, Rates, decode_rates, prefill_rates
@@ -32,7 +33,10 @@ class ForwardPass:
         fitted: FittedProfile,
         engine: EngineProfile,
         deployment: Deployment,
+        *,
+        reaches: Iterable[int] = (),
     ) -> None:
+        """Price `model`; `reaches` are those of other models that run on the same batch."""
         self.model, self.gpu, self.fitted, self.engine = model, gpu, fitted, engine
         self.deployment, self.layout = deployment, Layout.of(deployment)
         self.layers = layers_of(model, gpu, deployment)
@@ -40,7 +44,9 @@ class ForwardPass:
             *(model, gpu, fitted, self.layout, self.layers), expert_skew=deployment.expert_skew
         )
         kinds, kv = self.layers.attention, deployment.kv_precision
-        self.reaches = tuple(sorted({kind.reach for kind in kinds if kind.reach is not None}))
+        self.reaches = tuple(
+            sorted({kind.reach for kind in kinds if kind.reach is not None}.union(reaches))
+        )
         """Distances beyond which some layers do not look back, tokens."""
         self.decode_rates = tuple(decode_rates(kind, gpu, fitted, kv) for kind in kinds)
         self.prefill_rates = tuple(prefill_rates(kind, gpu, fitted, kv) for kind in kinds)

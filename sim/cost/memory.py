@@ -6,6 +6,7 @@ from math import ceil, floor
 
 from sim.cost.attention import INDEXER_BYTES
 from sim.cost.dense import STATE_BYTES
+from sim.cost.drafter import DraftMemory, Extra
 from sim.cost.kv_shape import KvShape
 from sim.cost.layers import layers_of
 from sim.cost.layout import Layout, unshared_heads
@@ -53,6 +54,22 @@ class MemoryPlan:
     def pool_tokens(self) -> int:
         """KV tokens that fit, if one sequence held them all."""
         return self.kv.tokens_of_one_sequence
+
+
+def draft_memory(
+    model: Model, gpu: GpuProfile, deployment: Deployment, *, shared_tables: int, prefills: bool
+) -> DraftMemory:
+    """Return what a drafter keeps; `shared_tables` of its embedding and LM head are the target's.
+
+    One that goes through no prompt keeps no KV.
+    """
+    weights = weight_bytes_per_gpu(model, gpu, deployment)
+    head = layers_of(model, gpu, deployment).head.weight_elements
+    weights -= shared_tables * head * ACTIVATION_BYTES
+    if not prefills:
+        return DraftMemory(weights, 0.0)
+    full, windows, state = _kv_bytes(model, deployment, 0.0)
+    return DraftMemory(weights, full, tuple(sorted(windows.items())), state)
 
 
 def weight_bytes_per_gpu(model: Model, gpu: GpuProfile, deployment: Deployment) -> float:
@@ -126,16 +143,19 @@ def plan_memory(
     deployment: Deployment,
     *,
     draft_share: float = 0.0,
+    drafter: DraftMemory | None = None,
 ) -> MemoryPlan:
     """Return what fits, or raise `DoesNotFitError` with the amount and two ways out.
 
     `draft_share` is the drafter's weights and KV as a share of the served model's (an assumption
-    for drafters that are described only by their work).
+    for drafters that are described only by their work); `drafter` is what one with layers of its
+    own keeps.
     """
-    plan, left = _plan(model, gpu, engine, deployment, draft_share)
+    extra = Extra(draft_share, drafter or DraftMemory(0.0, 0.0))
+    plan, left = _plan(model, gpu, engine, deployment, extra)
     if plan is None:
         usable = _usable_bytes(gpu, engine, deployment, gpu.memory_bytes.value)
-        ways = _ways_out(model, gpu, engine, deployment, draft_share)
+        ways = _ways_out(model, gpu, engine, deployment, extra)
         gpus = deployment.gpus_per_replica
         raise DoesNotFitError(
             what=f"{model.name} ({deployment.weights}) on {gpus} {gpu.name}",
@@ -163,14 +183,19 @@ def _plan(
     gpu: GpuProfile,
     engine: EngineProfile,
     deployment: Deployment,
-    draft_share: float,
+    extra: Extra,
 ) -> tuple[MemoryPlan | None, float]:
     """Return the plan, or None and the bytes that are left (negative: missing)."""
     weights = weight_bytes_per_gpu(model, gpu, deployment)
-    taken = weights * (1.0 + draft_share) + engine.memory_reserve_bytes
+    draft_weights = weights * extra.share + extra.drafter.weight_bytes
+    taken = weights + draft_weights + engine.memory_reserve_bytes
     usable = _usable_bytes(gpu, engine, deployment, taken)
-    left = usable - weights * (1.0 + draft_share) - engine.memory_reserve_bytes
-    full, windows, state = _kv_bytes(model, deployment, draft_share)
+    left = usable - taken
+    full, windows, state = _kv_bytes(model, deployment, extra.share)
+    full += extra.drafter.kv_bytes_per_token
+    state += extra.drafter.state_bytes_per_sequence
+    for window, more in extra.drafter.window_bytes_per_token:
+        windows[window] = windows.get(window, 0.0) + more
     size = deployment.block_tokens
     unit = size * (full or max(windows.values(), default=0.0)) or max(state, 1.0)
     blocks = deployment.num_gpu_blocks or floor(left / unit)
@@ -186,7 +211,7 @@ def _plan(
     plan = MemoryPlan(
         usable_bytes=usable,
         weight_bytes=weights,
-        draft_weight_bytes=weights * draft_share,
+        draft_weight_bytes=draft_weights,
         reserve_bytes=engine.memory_reserve_bytes,
         kv_bytes_per_token=full + sum(windows.values()),
         state_bytes_per_sequence=state,
@@ -212,7 +237,7 @@ def _ways_out(
     gpu: GpuProfile,
     engine: EngineProfile,
     deployment: Deployment,
-    draft_share: float,
+    extra: Extra,
 ) -> Iterator[str]:
     """Yield changes after which it fits: fewest GPUs first, then least loss of precision."""
     ranks = deployment.tensor_parallel
@@ -226,7 +251,7 @@ def _ways_out(
             if weights != deployment.weights:
                 asked = asked.model_copy(update={"checkpoint_gb": None})
             smaller = weight_bytes_per_gpu(model, gpu, asked) < now
-            if smaller and _plan(model, gpu, engine, asked, draft_share)[0] is not None:
+            if smaller and _plan(model, gpu, engine, asked, extra)[0] is not None:
                 changes = []
                 if ranks != deployment.tensor_parallel:
                     changes.append(f"`deployment.tensor_parallel: {ranks}`")

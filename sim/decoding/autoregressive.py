@@ -51,3 +51,7 @@ class Autoregressive(BaseStrategy):
     def mean_tokens_per_pass(self) -> float:
         """One."""
         return 1.0
+
+    def mean_passes(self, output_tokens: float) -> float:
+        """One a token after the first."""
+        return max(0.0, output_tokens - 1)

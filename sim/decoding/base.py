@@ -1,15 +1,21 @@
 """What the strategies of a scenario file have in common: keys, and what reports say of them."""
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from sim.decoding.plan import DraftWork
+from sim.records import IntArray
 
 
 class BaseStrategy(BaseModel):
     """Keys of every strategy, and the plainest answer to every question but those of the plan.
 
-    A strategy adds its `name`, its own keys, and the three functions of `Strategy`: `draw_passes`,
-    `plan` and `mean_tokens_per_pass`.
+    A strategy adds its `name`, its own keys, and three functions: `draw_passes`, `plan` and
+    `mean_tokens_per_pass` (or `mean_passes`, where that depends on the length of the answer).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -25,6 +31,38 @@ class BaseStrategy(BaseModel):
     def draft_work(self) -> DraftWork | None:
         """Drafter work that goes with every pass; here none."""
         return None
+
+    @property
+    def trained_for(self) -> str:
+        """Family of models that decode so: autoregressive, diffusion or block_diffusion."""
+        return "autoregressive"
+
+    @property
+    def drafting(self) -> Any:  # noqa: ANN401  # a union with tags is no type
+        """What a drafter computes, if there is one; here none."""
+        return None
+
+    def among(self, mix: Mapping[str, float] | None) -> Self:  # noqa: ARG002
+        """Return the same for a workload of so many shares of domains; here it is all the same."""
+        return self
+
+    def relative_to(self, folder: Path) -> Self:  # noqa: ARG002
+        """Return the same with relative paths of files from `folder`; here there are none."""
+        return self
+
+    def draw_passes(self, output_tokens: IntArray, rng: np.random.Generator) -> IntArray:
+        """Draw how many passes each answer takes after its prefill."""
+        raise NotImplementedError
+
+    def draw_passes_of(
+        self,
+        output_tokens: IntArray,
+        domains: Sequence[str],  # noqa: ARG002
+        rows: IntArray,  # noqa: ARG002
+        rng: np.random.Generator,
+    ) -> IntArray:
+        """The same, of requests whose domains are known (`domains[rows[i]]`): no matter here."""
+        return self.draw_passes(output_tokens, rng)
 
     @property
     def lossless(self) -> bool:
@@ -45,6 +83,11 @@ class BaseStrategy(BaseModel):
     def basis(self) -> str:
         """What the passes of an answer rest on, for the list of origins."""
         return "passes of an answer: given in the scenario, no source"
+
+    @property
+    def quality_settings(self) -> dict[str, float | str | None]:
+        """Settings on which answers depend, by the names of the tables of quality."""
+        return {}
 
     @property
     def not_modelled(self) -> tuple[str, ...]:
@@ -68,3 +111,23 @@ class BaseStrategy(BaseModel):
     def short_knobs(self) -> str:
         """The same in a few words, to tell two of a kind apart in ids and figures."""
         return self.knobs
+
+    def mean_tokens_per_pass(self) -> float:
+        """Return the tokens that a pass yields in the long run."""
+        raise NotImplementedError
+
+    def mean_passes(self, output_tokens: float) -> float:
+        """Return the passes after the prefill that an answer of this length takes on average."""
+        return output_tokens / self.mean_tokens_per_pass()
+
+    def logits_held(self, output_tokens: float) -> int:  # noqa: ARG002
+        """Return the positions of one sequence whose logits a pass holds in memory at once."""
+        return 1
+
+    def guesses_kept(self, output_tokens: float) -> int:  # noqa: ARG002
+        """Return the positions of one sequence whose logits are kept from pass to pass."""
+        return 0
+
+    def stretch(self, sequences: int) -> float:  # noqa: ARG002
+        """Return by what factor passes multiply where so many sequences wait for each other."""
+        return 1.0

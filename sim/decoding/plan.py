@@ -94,16 +94,33 @@ class Plan(NamedTuple):
         return peak
 
 
+class DraftPass(NamedTuple):
+    """Like passes of a drafter in one round; positions are per sequence."""
+
+    times: int
+    positions: int
+    """Query positions that go through its layers."""
+    logit_positions: int
+    """Those of them whose logits it needs."""
+
+
 @dataclass(frozen=True, slots=True)
 class DraftWork:
-    """Extra passes of a drafter, as work relative to a pass of the served model."""
+    """What a drafter does for each pass of the served model: work, never seconds."""
 
-    passes_per_round: int
-    """Drafter passes for each pass of the served model, one position per sequence each."""
-    share: float
-    """FLOP and bytes of one drafter pass over those of the served model at the same batch,
-    0..1.
-    """
+    passes: tuple[DraftPass, ...]
+    """In order; the first takes prompt chunks along."""
+    share: float | None = None
+    """Set for a drafter that is described by its work alone: FLOP and bytes of one of its passes
+    over those of a pass of the served model at the same positions, 0..1. None: it has layers of
+    its own."""
+    prefills: bool = True
+    """It goes through the prompt too, and keeps KV of it."""
+
+    @property
+    def passes_per_round(self) -> int:
+        """Drafter passes for each pass of the served model."""
+        return sum(each.times for each in self.passes)
 
 
 class Strategy(Protocol):
@@ -123,15 +140,19 @@ class Strategy(Protocol):
     def plan(self, input_tokens: int, output_tokens: int, passes: int) -> Plan:
         """Lay out one request whose draw was `passes`."""
 
-    def mean_tokens_per_pass(self) -> float:
-        """Tokens that a pass yields in the long run, for closed forms."""
+    def stretch(self, sequences: int) -> float:
+        """Passes that so many sequences take together, over those of one: 1 unless they wait."""
+
+    def mean_passes(self, output_tokens: float) -> float:
+        """Passes after the prefill of an answer of this length, for closed forms."""
 
 
 def typical_phase(strategy: Strategy, input_tokens: float, output_tokens: float) -> Phase:
-    """Return the phase in which an answer of these (mean) lengths is decoded: the last one.
+    """Return the phase in which an answer of these (mean) lengths is decoded: the longest one.
 
     It is laid out with as many passes as such an answer takes in the long run.
     """
     answer = max(2, round(output_tokens))
-    passes = max(1, round(answer / strategy.mean_tokens_per_pass()))
-    return strategy.plan(max(1, round(input_tokens)), answer, passes).phases[-1]
+    passes = max(1, round(strategy.mean_passes(answer)))
+    phases = strategy.plan(max(1, round(input_tokens)), answer, passes).phases
+    return max(phases, key=lambda phase: phase.passes)

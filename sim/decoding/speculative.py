@@ -1,68 +1,62 @@
-"""A chain of drafted tokens, verified in one pass (Leviathan et al. 2023, arXiv:2211.17192)."""
+"""Drafted tokens, verified in one pass (Leviathan et al. 2023, arXiv:2211.17192)."""
 
-from itertools import accumulate, pairwise
-from operator import mul
-from typing import Annotated, Literal, Self
+from collections.abc import Sequence
+from typing import Any, Literal, Self
 
 import numpy as np
-from annotated_types import Ge, Gt, Le, MinLen
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import model_validator
 
 from sim.decoding.base import BaseStrategy
-from sim.decoding.plan import DraftWork, Phase, Plan
+from sim.decoding.drafters import AnyDraft, Tree
+from sim.decoding.plan import DraftWork, Plan
+from sim.decoding.policies import AnyPolicy
+from sim.decoding.rounds import draw_rounds, verifying
+from sim.decoding.stated import StatedAcceptance
 from sim.records import IntArray
 
-Probability = Annotated[float, Ge(0), Le(1)]
 
+class Speculative(StatedAcceptance, BaseStrategy):
+    """Draft tokens, verify all in one pass, keep the accepted prefix.
 
-class RelativeDraft(BaseModel):
-    """A drafter whose pass costs a share of the served model's pass at the same batch."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-    work_share: Annotated[float, Gt(0), Le(1)]
-    """FLOP and bytes of a drafter pass (one drafted token) over those of a pass of the
-    served model.
-    """
-
-
-class Speculative(BaseStrategy):
-    """Draft tokens one after the other, verify all in one pass, keep the accepted prefix.
-
-    Verification is exact, so the output is that of the served model. Acceptance is given per
-    position and has no default: either `conditional_acceptance` (a_j, given that all before
-    were accepted; may rise) or `survival` (the product of a_1..a_j; never rises).
+    Verification is exact, so the output is that of the served model. Acceptance has no default:
+    it is stated in one of the ways of `Acceptance`, by a published `table`, or by domain.
     """
 
     name: Literal["speculative"] = "speculative"
     drafter: str = "chain"
     """Label of the drafter in reports."""
-    draft_tokens: Annotated[int, Ge(1), Le(64)]
-    conditional_acceptance: Annotated[tuple[Probability, ...], MinLen(1)] | None = None
-    survival: Annotated[tuple[Probability, ...], MinLen(1)] | None = None
-    draft: RelativeDraft
-    source: str | None = None
-    """Where the acceptance figures come from."""
+    tree: Tree | None = None
+    draft: AnyDraft | None = None
+    """What the drafter computes; None: as the `table` says."""
+    policy: AnyPolicy | None = None
+    """When to speculate and how much to verify; None: always, all drafts."""
 
     @model_validator(mode="after")
-    def _check_acceptance(self) -> Self:
-        given = self.conditional_acceptance or self.survival
-        if (self.conditional_acceptance is None) == (self.survival is None) or given is None:
-            msg = "give one of `conditional_acceptance` and `survival`: acceptance has no default"
+    def _check_draft(self) -> Self:
+        if self.draft is None and self.table is None:
+            raise ValueError("`draft` is missing: say what the drafter computes")
+        if self.tree is not None and self.tree.nodes <= self.draft_tokens:
+            msg = f"a tree of {self.tree.nodes} nodes is not {self.draft_tokens} drafts deep"
             raise ValueError(msg)
-        if len(given) != self.draft_tokens:
-            found, wanted = len(given), self.draft_tokens
-            msg = f"{found} acceptance figures for {wanted} draft_tokens: give one per position"
-            raise ValueError(msg)
-        if self.survival and any(later > earlier for earlier, later in pairwise(self.survival)):
-            msg = f"`survival` {list(self.survival)} rises: a later token needs all before it"
-            raise ValueError(msg)
+        if self.tree is not None and self.policy is not None and self.policy.kind == "adaptive":
+            raise ValueError("`policy` adaptive verifies chains, not trees")
         return self
+
+    # -- what it rests on ----------------------------------------------------------------------
+
+    @property
+    def drafting(self) -> Any:  # noqa: ANN401  # AnyDraft is a union with tags, no type
+        """What the drafter computes: as given, or as the table says."""
+        table = self.published
+        return table.draft if self.draft is None and table is not None else self.draft
 
     @property
     def draft_work(self) -> DraftWork | None:
-        """One drafter pass per drafted token."""
-        return DraftWork(self.draft_tokens, self.draft.work_share)
+        """The drafter's passes in each round."""
+        work: DraftWork | None = self.drafting.work(
+            self.draft_tokens, 1 if self.tree is None else self.tree.width
+        )
+        return work
 
     @property
     def lossless(self) -> bool:
@@ -75,69 +69,92 @@ class Speculative(BaseStrategy):
         return True
 
     @property
+    def assumed(self) -> bool:
+        """Given acceptance is; a published table was measured."""
+        return self.table is None or self.acceptance_scale != 1.0
+
+    @property
     def basis(self) -> str:
-        """Acceptance is given, with its source if there is one."""
-        return f"acceptance: {self.source or 'given in the scenario, no source'}"
+        """Acceptance is given, or published, with its source if there is one."""
+        table = self.published
+        drift = "" if self.acceptance_scale == 1.0 else f", scaled by {self.acceptance_scale:g}"
+        if table is None:
+            return f"acceptance: {self.source or 'given in the scenario, no source'}{drift}"
+        about = ", ".join(self.domain_mix or ([self.domain] if self.domain else []))
+        where = f"{self.table}{f' ({about})' if about else ''}"
+        return f"acceptance: {where}: {table.source} ({table.as_of}), {table.hardware}{drift}"
 
     @property
     def not_modelled(self) -> tuple[str, ...]:
-        """Every request accepts alike."""
-        return ("acceptance that differs between requests or drifts",)
+        """Requests of one domain accept alike."""
+        if self.domain_mix is None and self.acceptance_scale == 1.0:
+            return ("acceptance that differs between requests or drifts",)
+        return ("acceptance that differs between requests of one domain",)
 
     @property
     def knobs(self) -> str:
-        """Drafter and length of the chain."""
+        """Drafter, length of the chain or size of the tree, policy."""
         tokens = "token" if self.draft_tokens == 1 else "tokens"
-        return f"{self.drafter}, {self.draft_tokens} draft {tokens}"
+        words = [self.drafter, f"{self.draft_tokens} draft {tokens}"]
+        if self.tree is not None:
+            words.append(f"tree of {self.tree.nodes}")
+        if self.policy is not None:
+            words.append(self.policy.words)
+        return ", ".join(words)
 
     @property
     def short_knobs(self) -> str:
-        """The drafter."""
-        return self.drafter
-
-    def survival_by_position(self) -> tuple[float, ...]:
-        """Probability that the first j drafted tokens are all accepted, j = 1..draft_tokens."""
-        if self.survival is not None:
-            return self.survival
-        return tuple(accumulate(self.conditional_acceptance or (), mul))
+        """The drafter, and the policy if there is one."""
+        return self.drafter if self.policy is None else f"{self.drafter}, {self.policy.words}"
 
     def mean_tokens_per_pass(self) -> float:
-        """Return tau = 1 + the sum of survivals; (1 - a^(g+1)) / (1 - a) for equal a."""
-        return 1.0 + sum(self.survival_by_position())
+        """Return tau = 1 + the sum of survivals; (1 - a^(g+1)) / (1 - a) for equal a.
+
+        Over domains it is the harmonic mean: of answers alike in length, those that accept less
+        take more passes.
+        """
+        return 1.0 + sum(self.mean_survival())
+
+    # -- rounds --------------------------------------------------------------------------------
+
+    def mean_passes(self, output_tokens: float) -> float:
+        """Return the rounds of all tokens after the first, in the long run."""
+        return max(0.0, output_tokens - 1) / self.mean_tokens_per_pass()
 
     def draw_passes(self, output_tokens: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw rounds until each answer is complete (the first token comes from the prefill)."""
-        thresholds = np.array(self.survival_by_position())[::-1]
+        mix = self.domain_mix
+        if mix is None:
+            return draw_rounds(self.survival_by_position(), output_tokens, rng)
+        shares = np.array(list(mix.values()))
+        rows = rng.choice(len(shares), size=len(output_tokens), p=shares / shares.sum())
+        return self.draw_passes_of(output_tokens, tuple(mix), rows, rng)
+
+    def draw_passes_of(
+        self,
+        output_tokens: IntArray,
+        domains: Sequence[str],
+        rows: IntArray,
+        rng: np.random.Generator,
+    ) -> IntArray:
+        """Draw the rounds of requests whose domains are known: `domains[rows[i]]`."""
+        if self.domain_mix is None:
+            return draw_rounds(self.survival_by_position(), output_tokens, rng)
         rounds = np.zeros(len(output_tokens), dtype=np.int64)
-        missing = np.asarray(output_tokens, dtype=np.int64) - 1
-        active = np.flatnonzero(missing > 0)
-        missing = missing[active]
-        while len(active):
-            rounds[active] += 1
-            # accepted = number of positions j whose survival exceeds the draw
-            # (survival falls with j)
-            draws = rng.random(len(active))
-            accepted = len(thresholds) - np.searchsorted(thresholds, draws, side="right")
-            missing = missing - 1 - accepted
-            keep = missing > 0
-            active, missing = active[keep], missing[keep]
+        for place, domain in enumerate(domains):
+            mine = np.flatnonzero(rows == place)
+            own = self.survival_by_position(domain)
+            rounds[mine] = draw_rounds(own, output_tokens[mine], rng)
         return rounds
 
+    @property
+    def positions(self) -> int:
+        """Query positions of a verification."""
+        return self.draft_tokens + 1 if self.tree is None else self.tree.nodes
+
     def plan(self, input_tokens: int, output_tokens: int, passes: int) -> Plan:
-        """Prefill, then `passes` rounds of draft_tokens + 1 positions."""
+        """Prefill, then `passes` rounds of as many positions as are verified."""
         if not passes:
             return Plan(input_tokens, prefill_yields=True, phases=())
-        queries = self.draft_tokens + 1
-        growth = (output_tokens - 1) / passes
-        phase = Phase(
-            passes=passes,
-            positions=queries,
-            logit_positions=float(queries),
-            kv_growth=growth,
-            read_extra=float(queries),
-            pair_extra=queries * (queries + 1) / 2,
-            slots_extra=float(queries),
-            chunk_passes=1,
-            visible_tokens=output_tokens - 1,
-        )
+        phase = verifying(self.positions, passes, output_tokens - 1)
         return Plan(input_tokens, prefill_yields=True, phases=(phase,))

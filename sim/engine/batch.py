@@ -1,7 +1,7 @@
 """The decoding sequences of a replica as a few running sums."""
 
 from collections.abc import Collection
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 
 from sim.decoding import Phase
 from sim.engine.block_count import BlockCount
@@ -69,6 +69,15 @@ class DecodeBatch:
         self.growth += growth
         self.pairs += positions * kv + phase.pair_extra
         self.pairs_growth += positions * growth
+
+    def renew_ends(self) -> None:
+        """Forget the breakpoints of phases that were exchanged for others on the way."""
+        self.ends = [
+            (sequence.joined + sequence.phase.passes - sequence.done, serial, sequence)
+            for serial, sequence in self.members.items()
+            if sequence.phase is not None
+        ]
+        heapify(self.ends)
 
     def leave(self, sequence: Sequence, phase: Phase, passes: int) -> None:
         """Take a sequence out; the rounding that it leaves behind goes with the last one."""

@@ -7,17 +7,20 @@ from typing import Any, TypeVar
 import simpy
 
 from sim.cost import ForwardPass, KvShape
-from sim.cost.lane import lane_pass
-from sim.decoding import DraftWork
+from sim.cost.lane import LanePass, lane_pass
+from sim.decoding import Strategy
 from sim.engine.crew import Crew
+from sim.engine.drafting import DraftPricer, draft_pricer
 from sim.engine.feed import Feed
 from sim.engine.habits import Habits
 from sim.engine.habitual import HabitualReplica
 from sim.engine.habitual_lane import HabitualLane
 from sim.engine.kv_pool import KvPool, ReservingPool
-from sim.engine.lane import Lane, LanePricer
+from sim.engine.lane import Lane, LanePricer, LockstepLanePricer
 from sim.engine.limits import Limits
 from sim.engine.log import Log
+from sim.engine.policies import Policy, build
+from sim.engine.policies.lockstep import pricer_of
 from sim.engine.prefix_cache import Names
 from sim.engine.pricing import Pricer
 from sim.engine.replica import Replica
@@ -27,6 +30,41 @@ from sim.engine.sharing import Sharing, SharingHabitual, SharingHabitualLane, Sh
 from sim.records import Leaps
 
 _R = TypeVar("_R", bound=Replica)
+
+
+@dataclass(frozen=True, slots=True)
+class Pricing:
+    """What the passes of a strategy are priced with."""
+
+    strategy: Strategy
+    cost: ForwardPass
+    draft_cost: ForwardPass | None
+    """Of a drafter that has layers of its own."""
+
+    def pricer(self) -> Pricer:
+        """Return the pricing of whole replicas."""
+        return pricer_of(self.strategy, self.cost, self.drafter(self.cost))
+
+    def lane_pricer(self, lane_cost: LanePass) -> Pricer:
+        """Return the pricing of single lanes, whose cost knows the other ranks."""
+        drafter, stretch = self.of_lanes().drafter(lane_cost), self.strategy.stretch
+        if stretch(2) == 1.0:
+            return LanePricer(lane_cost, drafter)
+        return LockstepLanePricer(lane_cost, drafter).waiting(stretch)
+
+    def of_lanes(self) -> "Pricing":
+        """Return the same for lanes that see no other ranks."""
+        own = None if self.draft_cost is None else LanePass(self.draft_cost)
+        return Pricing(self.strategy, LanePass(self.cost), own)
+
+    def policy(self, max_batched_tokens: int) -> Policy | None:
+        """Return what depends on the batch; it prices a batch without other ranks."""
+        drafter = self.drafter(self.cost)
+        return build(self.strategy, self.cost, drafter, max_batched_tokens)
+
+    def drafter(self, cost: ForwardPass) -> DraftPricer | None:
+        """Return the pricing of the drafter beside `cost`, if there is one on the GPU."""
+        return draft_pricer(self.strategy.draft_work, cost, self.draft_cost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +84,30 @@ class Fleet:
     on_finish: Callable[[int, int, float], bool]
     leap: bool
 
-    def replicas(self, cost: ForwardPass, draft: DraftWork | None) -> list[Replica] | list[Crew]:
+    def replicas(self, pricing: Pricing) -> list[Replica] | list[Crew]:
         """Make all of them."""
         indices = range(self.limits.replicas)
-        if self.limits.lanes == 1:
-            kind, pricer = self._kind(), Pricer(cost, draft)
-            return [self._one(kind, index, pricer, self.feed(index)) for index in indices]
-        return [self._crew(index, cost, draft) for index in indices]
+        if self.limits.lanes > 1:
+            return [self._crew(index, pricing) for index in indices]
+        kind, pricer = self._kind(), pricing.pricer()
+        policy = pricing.policy(self.limits.max_batched_tokens)
+        replicas: list[Replica] = []
+        for index in indices:
+            replicas.append(self._one(kind, index, pricer, self.feed(index)))
+            replicas[-1].policy = policy
+        return replicas
 
-    def _crew(self, index: int, cost: ForwardPass, draft: DraftWork | None) -> Crew:
-        count, lane_cost = self.limits.lanes, lane_pass(cost)
-        pricer = LanePricer(lane_cost, draft)
+    def _crew(self, index: int, pricing: Pricing) -> Crew:
+        count, lane_cost = self.limits.lanes, lane_pass(pricing.cost)
+        pricer = pricing.lane_pricer(lane_cost)
+        policy = pricing.of_lanes().policy(self.limits.max_batched_tokens)
         kind, none, first = self._lane_kind(), Feed((), ()), index * count
+        lanes = [self._one(kind, first + place, pricer, none) for place in range(count)]
+        for lane in lanes:
+            lane.policy = policy
         return Crew(
             self.env,
-            [self._one(kind, first + place, pricer, none) for place in range(count)],
+            lanes,
             ranks=self.limits.ranks,
             cost=lane_cost,
             feed=self.feed(index),

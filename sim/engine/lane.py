@@ -3,6 +3,7 @@
 from sim.cost import Reads
 from sim.cost.lane import LanePass, StageLoad
 from sim.engine.log import LEAP
+from sim.engine.policies.lockstep import LockstepPricer
 from sim.engine.pricing import Pricer
 from sim.engine.replica import Replica
 from sim.engine.sequence import Sequence
@@ -18,6 +19,10 @@ class LanePricer(Pricer):
         prompt_capped: Reads,
     ) -> float:
         return self.cost.seconds(0, 0, 0.0, 0.0, 0.0, *prompt, self._no_reads, prompt_capped)
+
+
+class LockstepLanePricer(LockstepPricer, LanePricer):
+    """Blocks of one lane in lockstep."""
 
 
 class Lane(Replica):
@@ -60,6 +65,8 @@ class Lane(Replica):
     def decide(self, now: float) -> None:
         """Choose what goes into the next pass."""
         self.now_s, self.untried = now, False
+        if self.policy is not None and self.batch.members:
+            self.follow(self.policy, self._leap)
         if self.waiting or self.prefilling or self.pool.room(self.batch) < 0:
             self.untried = self.scheduler.fill(self)
 

@@ -19,12 +19,12 @@ def log_decode(log: Log, replica: int, batch: DecodeBatch, leap: Leap) -> None:
         leap.slope_s,
         leap.passes,
         len(batch.members),
-        batch.positions,
-        batch.logit_positions,
+        leap.verified * batch.positions,
+        leap.verified * batch.logit_positions,
         batch.read,
         batch.growth,
-        batch.pairs,
-        batch.pairs_growth,
+        leap.verified * batch.pairs,
+        leap.verified * batch.pairs_growth,
         batch.held,
         0.0,
         leap.draft_s,
@@ -33,7 +33,8 @@ def log_decode(log: Log, replica: int, batch: DecodeBatch, leap: Leap) -> None:
     if batch.reaches:
         for reach in batch.reaches:
             read, pairs, growth, pairs_growth = reach.state
-            log.reach(read, growth, pairs, pairs_growth)
+            share = leap.verified
+            log.reach(read, growth, share * pairs, share * pairs_growth)
 
 
 def log_mixed(
@@ -54,12 +55,12 @@ def log_mixed(
         0.0,
         1,
         len(batch.members) + leap.prefill_sequences,
-        batch.positions + leap.prefill_tokens,
-        batch.logit_positions + leap.prefill_sequences,
+        leap.verified * batch.positions + leap.prefill_tokens,
+        leap.verified * batch.logit_positions + leap.prefill_sequences,
         batch.read + leap.prefill_context,
         batch.growth,
-        batch.pairs + leap.prefill_pairs,
-        batch.pairs_growth,
+        leap.verified * batch.pairs + leap.prefill_pairs,
+        leap.verified * batch.pairs_growth,
         batch.held + prompts,
         leap.prefill_s,
         leap.draft_s,
@@ -68,4 +69,6 @@ def log_mixed(
     if batch.reaches:
         for reach, (read, pairs) in zip(batch.reaches, leap.prefill_capped, strict=True):
             own_read, own_pairs, growth, pairs_growth = reach.state
+            share = leap.verified
+            own_pairs, pairs_growth = share * own_pairs, share * pairs_growth
             log.reach(own_read + read, growth, own_pairs + pairs, pairs_growth)

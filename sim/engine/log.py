@@ -8,7 +8,7 @@ from struct import Struct
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.records import FloatArray, IntArray, Leaps, Status
+from sim.records import FloatArray, IntArray, Leaps, Status, StepSeries
 
 LEAP, _PASSES, _STINT, _REACH = Struct("16d"), Struct("d"), Struct("6q"), Struct("4d")
 _PASSES_AT = 4 * _PASSES.size
@@ -117,3 +117,18 @@ class Log:
             )
             for reach in range(table.shape[1])
         )
+
+
+def of_requests(stints: IntArray, places: IntArray) -> IntArray:
+    """Return the stints with the place of each request among the records for its row."""
+    named = stints.copy()
+    named[:, 0] = places[stints[:, 0]]
+    return named
+
+
+def in_system(entered_s: np.ndarray, left_s: np.ndarray) -> StepSeries:
+    """Count the requests inside after each entering and leaving."""
+    times = np.concatenate([entered_s, left_s])
+    steps = np.concatenate([np.ones(len(entered_s), int), -np.ones(len(left_s), int)])
+    order = np.argsort(times, kind="stable")
+    return StepSeries(time_s=times[order], count=np.cumsum(steps[order]))

@@ -3,8 +3,8 @@
 from collections.abc import Sequence as Collection
 
 from sim.cost import ForwardPass, Reads
-from sim.decoding import DraftWork
 from sim.engine.batch import DecodeBatch
+from sim.engine.drafting import DraftPricer, Growths
 from sim.engine.reach import prompt_reads
 from sim.engine.sequence import Sequence
 
@@ -20,6 +20,7 @@ class Leap:
     __slots__ = (
         "draft_s",
         "draft_slope_s",
+        "drafting",
         "first_s",
         "limit",
         "passes",
@@ -31,6 +32,7 @@ class Leap:
         "prefill_tokens",
         "slope_s",
         "start_s",
+        "verified",
     )
 
     def __init__(self, reaches: int) -> None:
@@ -38,6 +40,8 @@ class Leap:
         self.limit = self.passes = 1
         self.prefill_s = 0.0
         """Part of the first pass that is billed to input tokens."""
+        self.drafting, self.verified = True, 1.0
+        """Under a policy: the drafter runs, and so much of the positions is verified."""
         self.draft_s = self.draft_slope_s = 0.0
         """Part of the first pass that is the drafter's, and how it grows."""
         self.prefill_sequences = self.prefill_tokens = self.prefill_context = 0
@@ -70,10 +74,10 @@ class Leap:
 class Pricer:
     """Turn the state of a batch into the times of a leap."""
 
-    __slots__ = ("_no_reads", "_prompts", "cost", "draft")
+    __slots__ = ("_no_reads", "_prompts", "cost", "drafter")
 
-    def __init__(self, cost: ForwardPass, draft: DraftWork | None) -> None:
-        self.cost, self.draft = cost, draft
+    def __init__(self, cost: ForwardPass, drafter: DraftPricer | None) -> None:
+        self.cost, self.drafter = cost, drafter
         self._no_reads: Reads = ((0.0, 0.0),) * len(cost.reaches)
         self._prompts: dict[tuple[int, int], float] = {}
         """Times of passes with one chunk alone, by its tokens and those computed before it."""
@@ -85,16 +89,13 @@ class Pricer:
             leap.prefill_pairs = leap.prefill_s = 0.0
             leap.prefill_capped = self._no_reads
         count, growths = len(batch.members), batch.growths()
-        leap.first_s, leap.slope_s, leap.limit = self.cost.line(
-            count, batch.positions, batch.logit_positions, growths
-        )
-        draft = self.draft
-        if draft is not None:
-            # one query position a sequence and pass: each pair is a token of KV
-            own = tuple((read, read, growth, growth) for read, _, growth, _ in growths)
-            first_s, slope_s, limit = self.cost.line(count, count, count, own)
-            factor = draft.share * draft.passes_per_round
-            leap.draft_s, leap.draft_slope_s = factor * first_s, factor * slope_s
+        positions, logits, seen = batch.positions, batch.logit_positions, growths
+        if leap.verified != 1.0:
+            positions, logits, seen = _verified(leap.verified, positions, logits, growths)
+        leap.first_s, leap.slope_s, leap.limit = self.cost.line(count, positions, logits, seen)
+        drafter = self.drafter
+        if drafter is not None and leap.drafting:
+            leap.draft_s, leap.draft_slope_s, limit = drafter.line(count, growths)
             leap.first_s += leap.draft_s
             leap.slope_s += leap.draft_slope_s
             leap.limit = min(leap.limit, limit)
@@ -129,22 +130,22 @@ class Pricer:
         decode_s, capped = 0.0, none
         if count:
             capped = batch.capped() if batch.reaches else ()
-            decode = (count, batch.positions, batch.logit_positions, read, batch.pairs)
-            decode_s = cost.seconds(*decode, capped=capped)
-            pass_s = cost.seconds(*decode, *prompt, capped, prompt_capped)
-        draft = self.draft
-        if draft is not None:  # its first pass takes the prompts along, the others only decode
-            alone_s, together_s = 0.0, prompt_s
-            if count:
-                own = (count, count, count, read, read)
-                own_capped = tuple((tokens, tokens) for tokens, _ in capped)
-                alone_s = cost.seconds(*own, capped=own_capped)
-                together_s = cost.seconds(*own, *prompt, own_capped, prompt_capped)
-            more = draft.passes_per_round - 1
-            leap.draft_s = draft.share * (together_s + more * alone_s)
-            pass_s += leap.draft_s
-            prompt_s += draft.share * prompt_s
-            decode_s += draft.share * draft.passes_per_round * alone_s
+            share = leap.verified
+            positions = batch.positions if share == 1.0 else round(share * batch.positions)
+            logits = batch.logit_positions if share == 1.0 else float(positions)
+            decode = (count, positions, logits, read, share * batch.pairs)
+            made = capped if share == 1.0 else tuple((r, share * pairs) for r, pairs in capped)
+            decode_s = cost.seconds(*decode, capped=made)
+            pass_s = cost.seconds(*decode, *prompt, made, prompt_capped)
+        drafter = self.drafter
+        if drafter is not None and leap.drafting:
+            prompt_draft_s, alone_s, together_s = drafter.mixed(
+                count, read, capped, prompt, prompt_capped, prompt_s
+            )
+            leap.draft_s = together_s
+            pass_s += together_s
+            prompt_s += prompt_draft_s
+            decode_s += alone_s
         leap.first_s = pass_s
         leap.prefill_s = pass_s * prompt_s / (prompt_s + decode_s)
         if again:
@@ -173,3 +174,15 @@ class Pricer:
             one = [prompt_reads(tokens, s.chunk, s.computed) for s in prefilling if s.chunk]
             reads.append((sum(read for read, _ in one), sum(pairs for _, pairs in one)))
         return tuple(reads)
+
+
+def _verified(
+    share: float, positions: int, logits: float, growths: Growths
+) -> tuple[int, float, Growths]:
+    """Return what a batch holds if a share of its positions is verified; KV is read all the same.
+
+    Verification needs the logits of each of its positions.
+    """
+    held = round(share * positions)
+    made = tuple((read, share * pairs, more, share * each) for read, pairs, more, each in growths)
+    return held, float(held) if logits else 0.0, made

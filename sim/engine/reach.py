@@ -64,11 +64,14 @@ class CappedSum:
 
     def cross(self, passes: int) -> None:
         """Cap the members whose crossing has come."""
-        crossings = self._crossings
+        crossings, last = self._crossings, None
         while crossings and crossings[0][0] <= passes:
-            _, serial, joined = heappop(crossings)
+            entry = heappop(crossings)
+            if entry == last:  # it left and joined again in the same pass
+                continue
+            last = crossing, serial, joined = entry
             member = self._members.get(serial)
-            if member is not None and member.joined == joined:
+            if member is not None and (member.crossing, member.joined) == (crossing, joined):
                 grown = member.value + member.growth * (passes - joined)
                 self.value += member.cap - grown
                 self.growth -= member.growth
@@ -85,7 +88,7 @@ class CappedSum:
         while crossings:
             crossing, serial, joined = crossings[0]
             member = members.get(serial)
-            if member is not None and member.joined == joined:
+            if member is not None and (member.crossing, member.joined) == (crossing, joined):
                 return crossing
             heappop(crossings)  # it left since
         return _NEVER

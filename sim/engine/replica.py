@@ -15,6 +15,7 @@ from sim.engine.kv_pool import KvPool
 from sim.engine.leap_log import log_decode, log_mixed
 from sim.engine.log import Log
 from sim.engine.observed import Observed
+from sim.engine.policies import Policy
 from sim.engine.pricing import Leap, Pricer
 from sim.engine.schedulers import Scheduler
 from sim.engine.sequence import Sequence
@@ -37,10 +38,11 @@ class Replica(Observed):
         accept: Callable[[int, int, float], Sequence | None],
         on_finish: Callable[[int, int, float], bool],
         leap: bool = True,
+        policy: Policy | None = None,
     ) -> None:
         super().__init__(index, pool, log, pricer.cost.reaches)
         self.env, self.pricer, self.scheduler, self.feed = env, pricer, scheduler, feed
-        self.accept, self.on_finish, self.leaping = accept, on_finish, leap
+        self.accept, self.on_finish, self.policy, self.leaping = accept, on_finish, policy, leap
         self._pending: simpy.Timeout | None = None
         """The boundary or awakening to come; None while idle with nothing in sight."""
         self._leap = Leap(len(pricer.cost.reaches))
@@ -129,6 +131,8 @@ class Replica(Observed):
         """Decide what goes into the next passes; return how long they take, -1 where idle."""
         self.now_s = now
         batch, leap, preempted = self.batch, self._leap, False
+        if self.policy is not None and batch.members:
+            self.follow(self.policy, leap)
         room = self.pool.room(batch)
         if self.waiting or self.prefilling or room < 0:
             preempted = self.scheduler.fill(self)
@@ -230,8 +234,6 @@ class Replica(Observed):
         self.log.finished(sequence.row, self.index, now)
         if self.on_finish(sequence.row, sequence.user, now) and self.own_left:
             self.own_left -= 1
-
-    # -- time ---------------------------------------------------------------------------------
 
     def _schedule(self, delay_s: float, callback: Callable[[simpy.Event], None]) -> None:
         self._pending = pending = simpy.Timeout(self.env, delay_s)

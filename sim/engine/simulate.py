@@ -11,16 +11,16 @@ import simpy
 from sim.cost import ForwardPass
 from sim.decoding import Plan, Strategy
 from sim.engine.feed import Feed
-from sim.engine.fleet import Fleet, peak_share
+from sim.engine.fleet import Fleet, Pricing, peak_share
 from sim.engine.limits import Limits, never_runs
-from sim.engine.log import Log
+from sim.engine.log import Log, in_system, of_requests
 from sim.engine.open_loop import OpenLoop
 from sim.engine.prefix_cache import Names
 from sim.engine.routing import Routing
 from sim.engine.sequence import Sequence
 from sim.engine.source import ClosedLoop, Sessions, in_order_of_issue
 from sim.engine.visible import gaps_and_first_chunks
-from sim.records import IntArray, RequestRecords, Simulation, Status, StepSeries, Traffic
+from sim.records import IntArray, RequestRecords, Simulation, Status, Traffic
 from sim.workload import stream
 
 _MOST_PLANS = 1 << 12
@@ -33,6 +33,7 @@ def simulate(
     cost: ForwardPass,
     limits: Limits,
     *,
+    draft_cost: ForwardPass | None = None,
     mode: Literal["leap", "pass"] = "leap",
     seed: int = 0,
 ) -> Simulation:
@@ -40,9 +41,10 @@ def simulate(
 
     `passes` is the strategy's draw for each row, `seed` that of the router's stream. Mode "pass"
     stops at every pass and adds the batch up anew each time: slow, and the check of the leaps
-    (both give the same times to 1e-9).
+    (both give the same times to 1e-9). `draft_cost` prices a drafter that has layers of its own.
     """
-    world = _World(traffic, passes, strategy, cost, limits, leap=mode == "leap", seed=seed)
+    pricing = Pricing(strategy, cost, draft_cost)
+    world = _World(traffic, passes, pricing, limits, leap=mode == "leap", seed=seed)
     world.run()
     return world.result()
 
@@ -50,18 +52,17 @@ def simulate(
 class _World:
     """One run: owns the clock, hands rows to replicas and counts them home."""
 
-    def __init__(
+    def __init__(  # all that a run is made of
         self,
         traffic: Traffic,
         passes: IntArray,
-        strategy: Strategy,
-        cost: ForwardPass,
+        pricing: Pricing,
         limits: Limits,
         *,
         leap: bool,
         seed: int,
     ) -> None:
-        self.traffic, self.strategy = traffic, strategy
+        self.traffic, self.strategy = traffic, pricing.strategy
         self.limits = limits.lane
         """Those of each lane; a replica of one lane is that lane."""
         self.env = simpy.Environment()
@@ -80,7 +81,7 @@ class _World:
             *(self.env, self.limits, self.names, self.log, self._feed, traffic.measured),
             *(self._accept, self._home, leap),
         )
-        self.replicas = fleet.replicas(cost, strategy.draft_work)
+        self.replicas = fleet.replicas(pricing)
         self.routing = Routing(limits.router, self.replicas, self._input, stream(seed, "router"))
         self.loop: ClosedLoop | Sessions | None = None
         self._plans: dict[tuple[int, int, int], tuple[Plan, int, str | None]] = {}
@@ -223,7 +224,7 @@ class _World:
             steady_state=traffic.steady_state,
             closed_loop=traffic.users is not None,
             gaps=seen.gaps,
-            in_system=_in_system(arrival_s[entered], last_token_s[~np.isnan(last_token_s)]),
+            in_system=in_system(arrival_s[entered], last_token_s[~np.isnan(last_token_s)]),
             leaps=leaps,
             lanes=self.limits.lanes,
             replicas=self.limits.replicas,
@@ -234,20 +235,5 @@ class _World:
             rejections=tuple(sorted(self._rejections.items())),
             warmup=traffic.warmup,
             class_names=traffic.class_names,
-            stints=_of_requests(log.stints, places),
+            stints=of_requests(log.stints, places),
         )
-
-
-def _of_requests(stints: IntArray, places: IntArray) -> IntArray:
-    """Return the stints with the place of each request among the records for its row."""
-    named = stints.copy()
-    named[:, 0] = places[stints[:, 0]]
-    return named
-
-
-def _in_system(entered_s: np.ndarray, left_s: np.ndarray) -> StepSeries:
-    """Count the requests inside after each entering and leaving."""
-    times = np.concatenate([entered_s, left_s])
-    steps = np.concatenate([np.ones(len(entered_s), int), -np.ones(len(left_s), int)])
-    order = np.argsort(times, kind="stable")
-    return StepSeries(time_s=times[order], count=np.cumsum(steps[order]))

@@ -7,6 +7,7 @@ from sim.decoding import Phase
 from sim.engine.batch import DecodeBatch
 from sim.engine.kv_pool import KvPool
 from sim.engine.log import Log
+from sim.engine.policies import Policy, adopt
 from sim.engine.pricing import Leap
 from sim.engine.queues import Queue
 from sim.engine.sequence import Sequence
@@ -38,6 +39,32 @@ class ReplicaState:
         self.extra_s = 0.0
         """Time that the coming pass takes longer: KV that is swapped out or in."""
         self._serial = 0
+        self._decided: tuple[int, ...] = ()
+        """Serials of the sequences for which the policy has decided."""
+
+    def follow(self, policy: Policy, leap: Leap) -> None:
+        """Let a policy decide where sequences have joined or left; the rest of each follows it."""
+        batch = self.batch
+        serials = tuple(batch.members)
+        if serials == self._decided:
+            return
+        self._decided = serials
+        mode = policy.mode(len(serials), batch.read)
+        leap.drafting, leap.verified = mode.drafting, mode.verified_share
+        for sequence in list(batch.members.values()):
+            phase, passed = sequence.phase, self.passes - sequence.joined
+            if phase is None:  # pragma: no cover - a sequence that decodes has a phase
+                raise AssertionError(sequence.row)
+            kv = sequence.kv_at(self.passes)
+            rest = adopt(mode, sequence.plan, phase, kv)
+            if rest is None:
+                continue
+            self.log_stint(sequence, phase)
+            batch.leave(sequence, phase, self.passes)
+            self.log.chunks[sequence.row] += rest.passes - (phase.passes - sequence.done - passed)
+            sequence.phase, sequence.kv, sequence.done = rest, kv, 0
+            batch.join(sequence, rest, self.passes)
+        batch.renew_ends()
 
     def admit(self, chunk: int) -> None:
         """Take the head of the queue in, with `chunk` prompt tokens in the coming pass."""

@@ -182,7 +182,7 @@ class Batches:
         cell = np.repeat(np.arange(len(ranks)), steps) * batches + self.batch
         per_cell = np.bincount(cell, minlength=len(ranks) * batches).reshape(len(ranks), batches)
         at_or_below = per_cell.cumsum(axis=0).astype(np.float64)
-        found = _first_reaching(_resample_weights(seed, batches), at_or_below, share)
+        found = _first_reaching(resample_weights(seed, batches), at_or_below, share)
         above = self._counted(int(share * count))
         widening = batches / (batches - 1) * self.likeness(above)
         sigmas = student_t95(batches - 1) * math.sqrt(widening)
@@ -207,7 +207,7 @@ def _first_reaching(
 
 
 @lru_cache(maxsize=64)
-def _resample_weights(seed: int, batches: int) -> FloatArray:
+def resample_weights(seed: int, batches: int) -> FloatArray:
     """Return how often each batch occurs in each resample (resamples x batches)."""
     rng = np.random.default_rng([seed, crc32(b"bootstrap")])
     equal = np.full(batches, 1 / batches)

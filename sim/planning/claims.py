@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from sim.metrics.result import Metrics
 from sim.planning.cold import ColdReport, cold_start
+from sim.planning.decoding_claims import DecodingClaims, decoding_claims
 from sim.run import run
 from sim.scenario import Scenario, load_scenario
 from sim.workload import ClosedLoop, Constant, Fixed, Poisson, Workload
@@ -56,6 +57,8 @@ class Claims:
     spread: Measured
     """Lengths spread about the same means, arrivals still evenly spaced."""
     cold: ColdReport
+    decoding: DecodingClaims
+    """What is said of strategies, on a machine of its own."""
 
 
 def claims() -> Claims:
@@ -81,6 +84,7 @@ def claims() -> Claims:
         ),
         spread=_measured("spread lengths", scenario, workload, arrivals=evenly),
         cold=cold_start(scenario),
+        decoding=decoding_claims(),
     )  # fmt: skip
 
 

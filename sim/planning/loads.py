@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
-from sim.cost import PassLoad
+from sim.cost import PassLoad, even_load
 from sim.decoding import typical_phase
+from sim.engine import draft_pricer
 from sim.errors import InputError
 from sim.scenario import Scenario, Serving
 
@@ -53,19 +54,17 @@ def estimated_capacity_requests_per_s(scenario: Scenario, serving: Serving) -> f
     prompt, answer = scenario.workload.mean_tokens()
     batch, strategy = most_users(scenario, serving), scenario.decoding
     queries = typical_phase(strategy, prompt, answer).positions
-    context = batch * (prompt + answer / 2)
     cost = serving.cost
-    pass_s = cost.pass_s(
-        PassLoad(batch, batch * queries, batch * queries, context, queries * context)
-    )
-    draft = strategy.draft_work
-    if draft is not None:
-        one_each = PassLoad(batch, batch, batch, context, context)
-        pass_s += draft.share * draft.passes_per_round * cost.pass_s(one_each)
+    load = even_load(cost, batch, prompt + answer / 2, queries)
+    pass_s = cost.pass_s(load)
+    drafter = draft_pricer(strategy.draft_work, cost, serving.draft_cost)
+    if drafter is not None:
+        own = even_load(cost, batch, prompt + answer / 2)
+        pass_s += drafter.round_s(batch, own.context_tokens, own.capped)
     chunk = scenario.deployment.max_batched_tokens
     prefill = PassLoad(0, 0, 0.0, 0.0, 0.0, 1, chunk, chunk, chunk * prompt / 2)
     prefill_s = cost.pass_s(prefill) * prompt / chunk
-    decode_s = answer / strategy.mean_tokens_per_pass() * pass_s / batch
+    decode_s = strategy.mean_passes(answer) * pass_s / batch
     return scenario.deployment.replicas / (prefill_s + decode_s)
 
 

@@ -25,7 +25,12 @@ def entries(scenario: Scenario) -> tuple[Entry, ...]:
 
     The baseline is the first autoregressive one; without any, the scenario's own.
     """
-    listed = tuple(dict.fromkeys([scenario.decoding, *scenario.strategies]))
+    return entries_of([scenario.decoding, *scenario.strategies])
+
+
+def entries_of(strategies: Sequence[AnyStrategy]) -> tuple[Entry, ...]:
+    """Return strategies with their ids, the first autoregressive one before all others."""
+    listed = tuple(dict.fromkeys(strategies))
     ordered = sorted(listed, key=lambda item: item.name != "autoregressive")
     return tuple(
         Entry(name, _label(name), item.lossless, item.what_if, item)

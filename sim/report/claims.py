@@ -1,28 +1,26 @@
 """`docs/claims.md`: what the same deployment looks like, measured in another way."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from sim.planning.claims import Claims, Measured
+from sim.report.claim import Claim
+from sim.report.decoding_claims import decoding_claims_told
 from sim.report.document import scenario_document
 from sim.report.figures.small_bars import Bar, small_bars_svg
 from sim.report.words import number, percent, ratio, time_ms
 from sim.units import MS_PER_S
 
 PAGE: Final = "claims.md"
+DECODING: Final = """\
+# What is said of decoding
+
+Llama-3.1-8B in bf16 on one H100, prompts of 512 tokens and answers of 256 unless the figure says
+otherwise. Blocks are a what-if: 32 tokens in 8 passes and one to commit them. Ratios above 1 are
+coloured.
+"""
 FIGURES: Final = "claims"
 """Folder of the figures, beside the page."""
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """One claim: what it says, its figures, and the bars that show them."""
-
-    key: str
-    title: str
-    text: str
-    bars: tuple[Bar, ...]
 
 
 def claims_files(found: Claims) -> dict[str, str]:
@@ -64,7 +62,8 @@ def _figures(way: Measured) -> Mapping[str, Any]:
 
 def claims_told(found: Claims) -> tuple[Claim, ...]:
     """Return the claims in the order in which they are told."""
-    return (_loops(found), _mean(found), _lengths(found), _cold(found))
+    measured = (_loops(found), _mean(found), _lengths(found), _cold(found))
+    return (*measured, *decoding_claims_told(found.decoding))
 
 
 def _loops(found: Claims) -> Claim:
@@ -153,4 +152,5 @@ every number in it against the simulator.
         f"## {claim.title}\n\n{claim.text}\n\n![{claim.title}]({FIGURES}/{claim.key}.svg)\n"
         for claim in told
     ]
-    return "\n".join([head, *parts])
+    decoding = len(decoding_claims_told(found.decoding))
+    return "\n".join([head, *parts[:-decoding], DECODING, *parts[-decoding:]])

@@ -15,7 +15,9 @@ from sim.metrics.intervals import Interval
 from sim.metrics.result import ClassMetrics, Metrics, RequestCounts, SloResult, Throughput
 from sim.metrics.summary import Summary
 from sim.provenance import weakest
+from sim.quality import scores_of
 from sim.report.answer import answer
+from sim.report.quality import score_facts
 from sim.run import Outcome, Replications
 from sim.scenario import Scenario
 from sim.units import MS_PER_S
@@ -66,6 +68,7 @@ def outcome_document(outcome: Outcome) -> dict[str, Any]:
             name: {"origin": part.origin, "source": part.source, "error": part.error}
             for name, part in outcome.provenance.items()
         },
+        "quality": [score_facts(score) for score in scores_of(outcome.scenario, serving.model)],
         "times_origin": weakest(outcome.provenance),
         "replications": _replications(outcome.replications),
         "calibration": _calibration(outcome),

@@ -6,6 +6,7 @@ from typing import Any
 
 from sim.cost import Operation, even_load, even_prompt, ridge_tokens_per_pass
 from sim.decoding import Phase, typical_phase
+from sim.engine import draft_pricer
 from sim.report.decode_mean import decode_mean
 from sim.report.table import Table, columns
 from sim.report.words import NOTHING, count, number, percent
@@ -97,11 +98,11 @@ def decode_pass(scenario: Scenario, serving: Serving, phase: Phase, batch: Batch
         # What a position attends to: the context that it reads, less what its own pass adds.
         pairs=phase.positions * (context - phase.read_extra) + phase.pair_extra,
     )
-    draft = strategy.draft_work
+    drafter = draft_pricer(strategy.draft_work, serving.cost, serving.draft_cost)
     draft_s = 0.0
-    if draft is not None:
+    if drafter is not None:
         own = even_load(serving.cost, sequences, context)
-        draft_s = draft.passes_per_round * draft.share * serving.cost.pass_s(own)
+        draft_s = drafter.round_s(sequences, own.context_tokens, own.capped)
     title = f"One pass that decodes {count(sequences)} sequences of {count(context)} tokens"
     return PassBreakdown(title, load.positions, serving.cost.operations(load), draft_s)
 

@@ -4,9 +4,11 @@ from typing import Final
 
 from sim.metrics.summary import Summary
 from sim.provenance import Part
+from sim.quality import scores_of
 from sim.report.answer import bound_label, target_label
 from sim.report.bill import cost_table, price_table
 from sim.report.classes import class_table, targets_by_class
+from sim.report.quality import quality_table
 from sim.report.table import Table, columns
 from sim.report.words import (
     NOTHING,
@@ -51,6 +53,7 @@ def outcome_tables(outcome: Outcome) -> tuple[Table, ...]:
         utilisation_table(outcome),
         cost_table(outcome),
         price_table(outcome),
+        quality_table(scores_of(outcome.scenario, outcome.serving.model)),
         provenance_table(outcome),
     )
     return tuple(table for table in tables if table is not None and table.rows)

@@ -7,6 +7,7 @@ from sim.scenario.load import (
     load_scenario,
     scenario_path,
 )
+from sim.scenario.published import named_strategy
 from sim.scenario.schema import RunSettings, Scenario
 from sim.scenario.serving import Serving, resolve
 
@@ -18,6 +19,7 @@ __all__ = [
     "build_scenario",
     "list_scenarios",
     "load_scenario",
+    "named_strategy",
     "resolve",
     "scenario_path",
 ]

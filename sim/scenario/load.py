@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import sim.catalog
-from sim.decoding import AnyStrategy
+from sim.decoding import AnyStrategy, ModelDraft
 from sim.errors import InputError
 from sim.model import list_models
+from sim.scenario.published import with_named_strategies
 from sim.scenario.schema import Scenario
 from sim.yaml_files import find, list_names, parse_scalar, read_yaml, validate
 
@@ -45,7 +46,7 @@ def load_scenario(
 
 def build_scenario(content: Mapping[str, object], *, where: str, folder: Path) -> Scenario:
     """Return a scenario from parsed keys; relative paths are taken from `folder`."""
-    scenario = validate(Scenario, content, where)
+    scenario = validate(Scenario, with_named_strategies(content), where)
     update: dict[str, Any] = {"workload": scenario.workload.relative_to(folder)}
     for key in ("model", "hardware", "engine"):
         update[key] = _from(folder, getattr(scenario, key))
@@ -70,8 +71,13 @@ def _from(folder: Path, reference: T) -> T | str:
 
 
 def _strategy_from(folder: Path, strategy: AnyStrategy) -> AnyStrategy:
-    model = _from(folder, strategy.model)
-    return strategy if model == strategy.model else strategy.model_copy(update={"model": model})
+    strategy, update = strategy.relative_to(folder), dict[str, Any]()
+    if strategy.model is not None:
+        update["model"] = _from(folder, strategy.model)
+    draft = strategy.drafting
+    if isinstance(draft, ModelDraft):
+        update["draft"] = draft.model_copy(update={"model": _from(folder, draft.model)})
+    return strategy.model_copy(update=update) if update else strategy
 
 
 def apply_overrides(content: dict[str, Any], overrides: Iterable[str]) -> None:

@@ -82,6 +82,13 @@ class Scenario(BaseModel):
         return value
 
     @model_validator(mode="after")
+    def _tell_strategies_the_mix(self) -> Self:
+        object.__setattr__(self, "decoding", self.decoding.among(self.workload.domains))
+        told = tuple(one.among(self.workload.domains) for one in self.strategies)
+        object.__setattr__(self, "strategies", told)
+        return self
+
+    @model_validator(mode="after")
     def _targets_of_known_classes(self) -> Self:
         """Refuse targets of a class that the workload does not have."""
         if isinstance(self.workload.arrivals, Trace):
@@ -95,14 +102,18 @@ class Scenario(BaseModel):
 
     def with_decoding(self, strategy: AnyStrategy) -> Self:
         """Return the same scenario decoded another way, on the strategy's own model if named."""
-        update: dict[str, Any] = {"decoding": strategy}
+        update: dict[str, Any] = {"decoding": strategy.among(self.workload.domains)}
         if strategy.model is not None:
             update["model"] = strategy.model
         return self.model_copy(update=update)
 
     def with_workload(self, workload: Workload, requests: int | None = None) -> Self:
         """Return the same scenario under other traffic."""
-        update: dict[str, Any] = {"workload": workload}
+        update: dict[str, Any] = {
+            "workload": workload,
+            "decoding": self.decoding.among(workload.domains),
+            "strategies": tuple(one.among(workload.domains) for one in self.strategies),
+        }
         if requests is not None:
             update["run"] = self.run.model_copy(update={"requests": requests})
         return self.model_copy(update=update)

@@ -1,7 +1,9 @@
 """From names to facts: the model, GPU, engine and cost model of a scenario, cross-checked."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final
 
 from sim.cost import ForwardPass, MemoryPlan, plan_memory, unshared_heads
 from sim.deployment import Deployment
@@ -16,8 +18,13 @@ from sim.hardware import (
     load_gpu,
 )
 from sim.model import Experts, Model, load_model
+from sim.scenario.drafting import Drafter, drafter_of
 from sim.scenario.habits import habits_of, kernels_of, scheduler_of
 from sim.scenario.schema import Scenario
+from sim.workload import Fixed
+
+LOGIT_BYTES: Final = 4.0
+"""Engines sample from logits in fp32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +39,10 @@ class Serving:
     memory: MemoryPlan
     limits: Limits
     quote: Quote | None
+    drafter: Drafter | None = None
+    """The drafter, where it has layers of its own."""
+    draft_cost: ForwardPass | None = None
+    """What its passes cost."""
 
 
 def resolve(scenario: Scenario) -> Serving:
@@ -43,8 +54,12 @@ def resolve(scenario: Scenario) -> Serving:
     _check_parallelism(scenario, model, gpu)
     _check_lengths(scenario, model)
     _check_strategy(scenario, model)
-    draft = strategy.draft_work
-    memory = plan_memory(model, gpu, engine, deployment, draft_share=draft.share if draft else 0.0)
+    draft, drafter = strategy.draft_work, drafter_of(scenario, model, gpu)
+    memory = plan_memory(
+        *(model, gpu, _with_logits(engine, scenario, model), deployment),
+        draft_share=(draft.share or 0.0) if draft else 0.0,
+        drafter=None if drafter is None else drafter.memory,
+    )
     limits = Limits(
         replicas=deployment.replicas,
         max_sequences=deployment.max_sequences,
@@ -63,8 +78,52 @@ def resolve(scenario: Scenario) -> Serving:
         swap_s_per_block=_swap_s(scenario, gpu, memory),
     )
     quote = None if scenario.prices is None else scenario.prices.resolve(gpu.name)
-    cost = _forward_pass(model, gpu, fitted.model_dump_json(), engine, deployment)
-    return Serving(model, gpu, fitted, engine, cost, memory, limits, quote)
+    cost, draft_cost = _costs(model, gpu, fitted, engine, deployment, drafter)
+    return Serving(*(model, gpu, fitted, engine, cost, memory, limits, quote), drafter, draft_cost)
+
+
+def _costs(  # noqa: PLR0917  # all that a cost is made of
+    model: Model,
+    gpu: GpuProfile,
+    fitted: FittedProfile,
+    engine: EngineProfile,
+    deployment: Deployment,
+    drafter: Drafter | None,
+) -> tuple[ForwardPass, ForwardPass | None]:
+    """Return what passes of the served model and of the drafter cost, over the same batch."""
+    facts = fitted.model_dump_json()
+    cost = _forward_pass(model, gpu, facts, engine, deployment)
+    if drafter is None:
+        return cost, None
+    host = engine.model_copy(
+        update={"host_s_per_pass": drafter.host_s_per_pass, "host_s_per_sequence": 0.0}
+    )
+    own = (drafter.model, gpu, facts, host, drafter.deployment)
+    draft_cost = _forward_pass(*own)
+    if draft_cost.reaches != cost.reaches:  # the batch keeps the sums that both of them need
+        cost = _forward_pass(model, gpu, facts, engine, deployment, draft_cost.reaches)
+        draft_cost = _forward_pass(*own, cost.reaches)
+    return cost, draft_cost
+
+
+def _with_logits(engine: EngineProfile, scenario: Scenario, model: Model) -> EngineProfile:
+    """Return the engine with room for the logits of whole blocks, in fp32 on each GPU.
+
+    Those of one position a sequence are in the engine's own reserve. A pass makes no more than
+    its token budget; guesses that are kept are kept for every sequence.
+    """
+    deployment, strategy = scenario.deployment, scenario.decoding
+    if strategy.trained_for == "autoregressive":  # and a trace need not be read for its mean
+        return engine
+    _, answer = scenario.workload.mean_tokens()
+    sequences = -(-deployment.max_sequences // deployment.attention_data_parallel)
+    each, kept = strategy.logits_held(answer), sequences * strategy.guesses_kept(answer)
+    if each <= 1:
+        return engine
+    positions = min(sequences * each, deployment.max_batched_tokens) + kept
+    logit_bytes = LOGIT_BYTES * positions * model.vocab_size / deployment.tensor_parallel
+    more = engine.memory_reserve_bytes + logit_bytes
+    return engine.model_copy(update={"memory_reserve_bytes": more})
 
 
 def _swap_s(scenario: Scenario, gpu: GpuProfile, memory: MemoryPlan) -> float:
@@ -82,15 +141,20 @@ def _swap_s(scenario: Scenario, gpu: GpuProfile, memory: MemoryPlan) -> float:
 
 
 @lru_cache(maxsize=16)
-def _forward_pass(
-    model: Model, gpu: GpuProfile, fitted_json: str, engine: EngineProfile, deployment: Deployment
+def _forward_pass(  # noqa: PLR0917  # the key of the cache
+    model: Model,
+    gpu: GpuProfile,
+    fitted_json: str,
+    engine: EngineProfile,
+    deployment: Deployment,
+    reaches: tuple[int, ...] = (),
 ) -> ForwardPass:
     """Return the same pricing for the same facts: what it remembers serves the next run too.
 
     Runs that differ in load or strategy only, as in a sweep or under a slider, share it.
     """
     fitted = FittedProfile.model_validate_json(fitted_json)  # holds dicts, so it is no key itself
-    return ForwardPass(model, gpu, fitted, engine, deployment)
+    return ForwardPass(model, gpu, fitted, engine, deployment, reaches=reaches)
 
 
 def _check_parallelism(scenario: Scenario, model: Model, gpu: GpuProfile) -> None:
@@ -155,21 +219,39 @@ def _check_lengths(scenario: Scenario, model: Model) -> None:
 
 def _check_strategy(scenario: Scenario, model: Model) -> None:
     strategy = scenario.decoding
-    block = strategy.name == "block_diffusion"
-    if block and "block_diffusion" not in model.decoding and not strategy.what_if:
+    family = strategy.trained_for
+    causal = "autoregressive" in model.decoding
+    if family not in model.decoding and family != "autoregressive" and not strategy.what_if:
         raise InputError(
-            f"{model.name} was not trained for block diffusion",
+            f"{model.name} was not trained for {family.replace('_', ' ')}",
             where="decoding",
             remedy="set `what_if: true` to see its cost anyway, labelled assumed,"
-            " or name a diffusion `model`",
+            " or name a diffusion `model`"
+            if causal
+            else f"use {_names(model.decoding)}",
         )
-    if not block and "autoregressive" not in model.decoding:
+    if family not in model.decoding and family == "autoregressive":
         raise InputError(
             f"{model.name} is a diffusion model and cannot decode by {strategy.name}",
             where="decoding",
-            remedy="use `block_diffusion`",
+            remedy=f"use {_names(model.decoding)}",
         )
-    plan = strategy.plan(1, 2, 1)
+    strategy.mean_tokens_per_pass()  # complains where acceptance is not stated for this workload
+    _check_positions(scenario)
+
+
+def _names(families: Iterable[str]) -> str:
+    return " or ".join(f"`{family}`" for family in families)
+
+
+def _check_positions(scenario: Scenario) -> None:
+    """Refuse passes that cannot be split and are larger than the token budget."""
+    strategy, workload = scenario.decoding, scenario.workload
+    prompt, answer = (
+        part.tokens if isinstance(part, Fixed) else least
+        for part, least in ((workload.input_tokens, 1), (workload.output_tokens, 2))
+    )
+    plan = strategy.plan(prompt, answer, max(1, round(strategy.mean_passes(answer))))
     deployment = scenario.deployment
     budget = deployment.max_batched_tokens // deployment.attention_data_parallel
     if max(1, plan.peak_positions) > budget:

@@ -3,6 +3,7 @@
 from sim.workload.arrivals import Arrivals, ClosedLoop, Constant, Gamma, Poisson, Trace, Varying
 from sim.workload.classes import RequestClass
 from sim.workload.diurnal import Diurnal
+from sim.workload.domains import Domains, draw_domains
 from sim.workload.lengths import Fixed, FromTrace, Lengths, LogNormal, Quantiles, Uniform
 from sim.workload.presets import WorkloadPreset, list_workloads, load_workload_preset
 from sim.workload.sessions import Sessions
@@ -19,6 +20,7 @@ __all__ = [
     "ClosedLoop",
     "Constant",
     "Diurnal",
+    "Domains",
     "Fixed",
     "FromTrace",
     "Gamma",
@@ -37,6 +39,7 @@ __all__ = [
     "Windows",
     "Workload",
     "WorkloadPreset",
+    "draw_domains",
     "list_workloads",
     "load_workload_preset",
     "read_trace",

@@ -19,6 +19,7 @@ from sim.workload.classes import (
     check_classes,
     kinds_of,
 )
+from sim.workload.domains import Domains
 from sim.workload.lengths import FromTrace, Lengths
 from sim.workload.presets import SIDES, expand_preset, kind_of
 from sim.workload.sessions import Sessions, mean_tokens
@@ -53,6 +54,8 @@ class Workload(BaseModel):
     output_tokens: Lengths | None = None
     length_correlation: Dependence = 0.0
     """Rank correlation (Spearman) of input and output, or the preset whose joint ranks to use."""
+    domains: Domains | None = None
+    """Share of the requests by domain (chat, code, ...), where acceptance depends on it."""
     classes: Annotated[tuple[RequestClass, ...], MinLen(1)] | None = None
     """Kinds of requests that share the deployment; their shares add up to 1."""
     sessions: Sessions | None = None

@@ -31,6 +31,7 @@ def test_it_is_written_to_docs_and_a_wrong_table_is_one_sentence(
 ) -> None:
     target = tmp_path / "accuracy.md"
     monkeypatch.setattr(accuracy, "DOCUMENT", target)
+    monkeypatch.setattr(accuracy, "published_page", lambda: "## Published\n")
     assert accuracy.main([str(runs_file())]) == 0
     assert target.read_text(encoding="utf-8").startswith("# Accuracy\n")
     assert accuracy.main([str(tmp_path / "none.csv")]) == 2

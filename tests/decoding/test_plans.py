@@ -52,7 +52,8 @@ def test_the_engine_can_keep_the_promises_of_a_plan(
         for phase in plan.phases:
             assert phase.passes > 0
             assert phase.passes % phase.chunk_passes == 0, "the last chunk would never be seen"
-            assert 0 <= phase.logit_positions <= phase.positions
+            # twice where a guess is fed back through the vocabulary
+            assert 0 <= phase.logit_positions <= 2 * phase.positions
             assert phase.positions >= 1
             assert phase.kv_growth >= 0
             assert phase.slots_extra >= phase.kv_growth, "no room for what a pass commits"
@@ -85,14 +86,13 @@ def test_peaks_of_a_plan_are_those_of_its_passes_one_by_one(
 def test_long_answers_take_as_many_passes_as_the_mean_says(
     kind: type[BaseModel], data: st.DataObject
 ) -> None:
-    strategy, answer, rows = data.draw(strategies_of(kind)), 6_000, 20
+    strategy, answer, rows = data.draw(strategies_of(kind)), 6_000, 100
     drawn = strategy.draw_passes(np.full(rows, answer), np.random.default_rng(0))
-    per_pass = answer / drawn
-    error = per_pass.std(ddof=1) / np.sqrt(rows)
-    mean = strategy.mean_tokens_per_pass()
+    error = drawn.std(ddof=1) / np.sqrt(rows)
+    mean = strategy.mean_passes(answer)
     # at its ends an answer may miss a block or round, of less than 20 tokens here
-    assert abs(per_pass.mean() - mean) < 5 * error + 20 / answer * mean
-    assert error < 0.005 * mean
+    assert abs(drawn.mean() - mean) < 5 * error + 20 / answer * mean
+    assert error < 0.1 * mean
 
 
 @EVERY_KIND
@@ -114,5 +114,7 @@ def test_a_strategy_survives_a_round_trip_through_its_own_keys(
     kind: type[BaseModel], data: st.DataObject
 ) -> None:
     strategy = data.draw(strategies_of(kind))
-    assert kind.model_validate(strategy.model_dump()) == strategy
+    again = kind.model_validate(strategy.model_dump())
+    assert again == strategy
+    assert hash(again) == hash(strategy), "comparisons tell strategies apart by it"
     assert strategy.name == strategy.model_dump()["name"]

@@ -74,6 +74,24 @@ def test_a_preset_computed_by_the_recipe_draws_traffic_like_the_recording(
     assert drawn.output_tokens.max() < 1000
 
 
+def test_a_table_of_acceptance_of_the_recipe_mixes_its_domains(tmp_path: Path) -> None:
+    (tmp_path / "my-drafter.yaml").write_text(snippet("my-drafter.yaml"))
+    content = yaml.safe_load(snippet("support-8b.yaml"))
+    content["workload"]["domains"] = {"chat": 0.5, "code": 0.5}
+    content["decoding"] = {
+        "name": "speculative",
+        "table": "my-drafter.yaml",
+        "draft_tokens": 4,
+        "policy": {"kind": "adaptive", "confidence_concentration": 1.4},
+    }
+    content["run"] = {"requests": 100}
+    outcome = run(build_scenario(content, where="recipe", folder=tmp_path))
+    chat, code = 1 + 0.72 + 0.49 + 0.33 + 0.21, 3.4
+    tokens_per_pass = outcome.scenario.decoding.mean_tokens_per_pass()
+    assert tokens_per_pass == pytest.approx(2 / (1 / chat + 1 / code))
+    assert "example.com/my-measurement" in outcome.provenance["decoding"].source
+
+
 def test_the_strategy_of_the_recipe_is_the_one_that_the_engine_was_proven_on() -> None:
     strategy = executed("sim/decoding/full_sequence.py").FullSequence
     for prompt, answer, passes in [(100, 60, 1), (7, 1, 5), (900, 300, 64)]:
@@ -126,7 +144,7 @@ def test_one_file_and_one_name_make_a_strategy(checkout: Path) -> None:
     assert latency["ttlt_ms"]["mean"] == pytest.approx(2 * latency["ttft_ms"]["mean"])
     assert outcome["provenance"]["decoding"] == {
         "origin": "assumed",
-        "source": "denoise passes per block: given; quality unknown",
+        "source": "denoise passes per block: given",
         "error": None,
     }
     assert outcome["utilisation"]["kv_peak"] == 0

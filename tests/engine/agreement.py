@@ -16,14 +16,20 @@ MODES: tuple[Literal["leap", "pass"], ...] = ("leap", "pass")
 
 def check_against_oracle(case: Case) -> list[Job]:
     """Compare both modes with the oracle, request by request; return what the oracle saw."""
-    jobs = serve(case.traffic, case.passes, case.strategy, case.cost, case.limits)
+    jobs = serve(
+        *(case.traffic, case.passes, case.strategy, case.cost, case.limits), case.draft_cost
+    )
     for mode in MODES:
         _check(case, mode, jobs)
     return jobs
 
 
 def _check(case: Case, mode: Literal["leap", "pass"], jobs: list[Job]) -> None:
-    seen = simulate(case.traffic, case.passes, case.strategy, case.cost, case.limits, mode=mode)
+    seen = simulate(
+        *(case.traffic, case.passes, case.strategy, case.cost, case.limits),
+        draft_cost=case.draft_cost,
+        mode=mode,
+    )
     records = seen.records
     for job in jobs[: seen.measured]:
         row = job.row

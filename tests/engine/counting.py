@@ -3,7 +3,7 @@
 from math import ceil
 
 from sim.cost import ForwardPass, KvShape, PassLoad
-from sim.decoding import Phase
+from sim.decoding import DraftWork, Phase
 
 ALL = 1 << 60
 """A reach that nothing exceeds."""
@@ -76,19 +76,44 @@ def pass_load(decoding: Decoding, prompts: Prompts, reaches: tuple[int, ...]) ->
     )
 
 
-def draft_s(cost: ForwardPass, load: PassLoad, passes: int) -> float:
-    """Time of a drafter of the served model's own size: one position a sequence and pass.
+def draft_s(cost: ForwardPass, load: PassLoad, work: DraftWork) -> float:
+    """Time of a drafter's passes, one after the other, priced by `cost`.
 
-    It reads the same KV, each token for one pair. Its first pass takes the prompts along.
+    Each reads the same KV, and pairs every token of it with every position that it brings. The
+    first takes the prompts along, if the drafter goes through prompts at all.
     """
-    count = load.sequences
-    together = load._replace(
-        positions=count,
-        logit_positions=count,
-        pairs=load.context_tokens,
-        capped=tuple((tokens, tokens) for tokens, _ in load.capped),
+    total, prompts = 0.0, work.prefills
+    for times, positions, logits in work.passes:
+        for _ in range(times):
+            total += cost.pass_s(_draft_load(load, positions, logits, prompts=prompts))
+            prompts = False
+            if not load.sequences:
+                return total
+    return total
+
+
+def _draft_load(load: PassLoad, positions: int, logits: int, *, prompts: bool) -> PassLoad:
+    drafting = load._replace(
+        positions=load.sequences * positions,
+        logit_positions=load.sequences * logits,
+        pairs=positions * load.context_tokens,
+        capped=tuple((tokens, positions * tokens) for tokens, _ in load.capped),
     )
-    alone = together._replace(
+    if prompts:
+        return drafting
+    return drafting._replace(
         prefill_sequences=0, prefill_tokens=0, prefill_context_tokens=0.0, prefill_pairs=0.0
     )
-    return cost.pass_s(together) + ((passes - 1) * cost.pass_s(alone) if count else 0.0)
+
+
+def verified(load: PassLoad, share: float) -> PassLoad:
+    """A pass in which only a share of the positions is verified, while all KV is read."""
+    if share == 1.0:
+        return load
+    positions = round(share * load.positions)
+    return load._replace(
+        positions=positions,
+        logit_positions=positions,
+        pairs=share * load.pairs,
+        capped=tuple((tokens, share * pairs) for tokens, pairs in load.capped),
+    )

@@ -290,7 +290,9 @@ class HabitServer:
         load = pass_load(decoding, prompts, self.cost.reaches)
         seconds, draft = self.cost.pass_s(load), self.strategy.draft_work
         if draft is not None:
-            seconds += draft.share * draft_s(self.cost, load, draft.passes_per_round)
+            assert draft.share is not None
+            if load.sequences or draft.prefills:
+                seconds += draft.share * draft_s(self.cost, load, draft)
         seconds, self.extra_s = seconds + self.extra_s, 0.0
         return seconds
 

@@ -11,6 +11,8 @@ of a pass:
 3. Only then those who arrive at this very instant are seen; on an idle replica they start at once,
    together.
 
+Where sequences wait for each other, those that decode go through more passes without prompts.
+
 A preempted request computes its prompt and all that it had committed once more. Where a prefill
 yields a token, so does this one, which stands for one of its passes.
 """
@@ -19,10 +21,12 @@ from math import inf
 from typing import Any
 
 from sim.cost import ForwardPass, PassLoad
+from sim.cost.lane import LanePass
 from sim.decoding import Strategy
-from sim.engine import Limits
+from sim.engine import Limits, draft_pricer
+from sim.engine.policies import Mode, build
 from sim.records import IntArray, PrefixBlocks, Traffic
-from tests.engine.counting import blocks, draft_s, pass_load
+from tests.engine.counting import blocks, draft_s, pass_load, verified
 from tests.engine.oracle_cache import Cache, NoCache, pinned
 from tests.engine.oracle_job import Job
 from tests.engine.oracle_pipeline import Pipeline
@@ -31,13 +35,38 @@ from tests.engine.oracle_routing import Router
 
 class Server:
     def __init__(
-        self, strategy: Strategy, cost: ForwardPass, limits: Limits, names: PrefixBlocks | None
+        self,
+        strategy: Strategy,
+        cost: ForwardPass,
+        limits: Limits,
+        draft_cost: ForwardPass | None,
+        names: PrefixBlocks | None,
     ) -> None:
         self.strategy, self.cost, self.limits = strategy, cost, limits
+        self.draft_cost = draft_cost
         self.queue: list[Job] = []
         self.batch: list[Job] = []
         self.ends_s = inf  # the end of the pass in flight, while there is one
         self.cache = NoCache(limits.kv) if names is None else Cache(limits.kv, names.block_tokens)
+        drafter = draft_pricer(strategy.draft_work, cost, draft_cost)
+        self.policy = build(strategy, cost, drafter, limits.max_batched_tokens)
+        self.mode: Mode | None = None
+        self.decided_for: list[tuple[Job, int]] = []
+
+    def decide(self) -> None:
+        """Ask the policy where others decode than when it was last asked."""
+        decoding = [job for job in self.batch if job.decoding]
+        if self.policy is None or not decoding:
+            return
+        if self.decided_for == [(job, job.preemptions) for job in decoding]:
+            return
+        self.decided_for = [(job, job.preemptions) for job in decoding]
+        read = sum(
+            job.kv() + (job.where()[0] or job.plan.phases[0]).read_extra for job in decoding
+        )
+        self.mode = self.policy.mode(len(decoding), read)
+        for job in decoding:
+            job.follow(self.mode)
 
     def free(self) -> float:
         return self.limits.kv.blocks - self.cache.used(self.batch)
@@ -59,9 +88,10 @@ class Server:
 
     def begin(self, now: float) -> None:
         self.choose(now)
-        self.ends_s = now + self.pass_s() if self.batch else inf
+        self.ends_s = now + self.pass_s(self.cost, self.draft_cost) if self.batch else inf
 
     def choose(self, now: float) -> None:
+        self.decide()
         budget = self.limits.max_batched_tokens
         budget -= sum(job.positions() for job in self.batch if job.decoding)
         for job in self.batch:
@@ -110,12 +140,21 @@ class Server:
         prompts = [(job.chunk, job.computed) for job in self.batch if job.chunk]
         return pass_load(decoding, prompts, self.cost.reaches)
 
-    def pass_s(self) -> float:
-        load = self.load()
-        seconds, draft = self.cost.pass_s(load), self.strategy.draft_work
-        if draft is not None:
-            seconds += draft.share * draft_s(self.cost, load, draft.passes_per_round)
-        return seconds
+    def pass_s(self, cost: ForwardPass, draft_cost: ForwardPass | None) -> float:
+        """Time of the pass that was chosen, by the costs of a replica or of a lane."""
+        load, mode, draft = self.load(), self.mode, self.strategy.draft_work
+        seconds = cost.pass_s(load if mode is None else verified(load, mode.verified_share))
+        decoding = [(job.kv(), job.where()[0]) for job in self.batch if job.decoding]
+        if decoding:  # blocks in lockstep: passes in which only the slowest gets on
+            alone = pass_load([(kv, phase) for kv, phase in decoding if phase], [], cost.reaches)
+            seconds += (self.strategy.stretch(len(decoding)) - 1) * cost.pass_s(alone)
+        off = mode is not None and not mode.drafting
+        if draft is None or off or not (load.sequences or draft.prefills):
+            return seconds
+        if draft.share is not None:
+            return seconds + draft.share * draft_s(cost, load, draft)
+        assert draft_cost is not None
+        return seconds + draft_s(draft_cost, load, draft)
 
     def end(self, now: float) -> list[Job]:
         """Finish the pass in flight; return the requests that are complete."""
@@ -175,12 +214,17 @@ class Source:
             self.ready.append((now + self.think_s, job.user))
 
 
-def serve(
-    traffic: Traffic, passes: IntArray, strategy: Strategy, cost: ForwardPass, limits: Limits
+def serve(  # noqa: PLR0917  # as `simulate`
+    traffic: Traffic,
+    passes: IntArray,
+    strategy: Strategy,
+    cost: ForwardPass,
+    limits: Limits,
+    draft_cost: ForwardPass | None = None,
 ) -> list[Job]:
     """Return every request of the traffic, served to the end, in order of rows."""
     names = traffic.prefix_blocks if limits.prefix_cache else None
-    servers = servers_of(strategy, cost, limits, names)
+    servers = servers_of(strategy, cost, limits, draft_cost, names)
     router = Router(limits.router, [*servers], seed=0)
     source, jobs = Source(traffic), list[Job]()
     while (now := min(source.next_s(), *(server.ends_s for server in servers))) < inf:
@@ -211,15 +255,23 @@ def serve(
 
 
 def servers_of(
-    strategy: Strategy, cost: ForwardPass, limits: Limits, names: PrefixBlocks | None
+    strategy: Strategy,
+    cost: ForwardPass,
+    limits: Limits,
+    draft_cost: ForwardPass | None,
+    names: PrefixBlocks | None,
 ) -> list[Any]:
-    """Return the replicas: servers, or pipelines of servers."""
+    """Return the replicas: servers, or pipelines of servers that decide without other ranks."""
+    several = limits.lanes > 1
+    own, drafts = cost, draft_cost
+    if several:
+        own, drafts = LanePass(cost), draft_cost and LanePass(draft_cost)
 
     def one() -> Server:
-        return Server(strategy, cost, limits.lane, names)
+        return Server(strategy, own, limits.lane, drafts, names)
 
-    count, several = range(limits.replicas), limits.lanes > 1
-    return [Pipeline(one, cost, limits) if several else one() for _ in count]
+    count = range(limits.replicas)
+    return [Pipeline(one, cost, limits, drafts) if several else one() for _ in count]
 
 
 def names_of(row: int, names: PrefixBlocks | None) -> list[int]:

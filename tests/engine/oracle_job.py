@@ -1,9 +1,10 @@
-"""One request of the oracle, and what becomes of it pass by pass."""
+"""One request of the oracle, and what became of it."""
 
 from dataclasses import dataclass, field
-from math import ceil, nan
+from math import ceil, floor, nan
 
 from sim.decoding import Phase, Plan
+from sim.engine.policies import Mode
 
 
 @dataclass(eq=False)
@@ -28,9 +29,39 @@ class Job:
     names: list[int] = field(default_factory=list)  # of its blocks that others may share
     shared: list[int] = field(default_factory=list)  # those that it uses now
     cached: int = 0  # tokens that it found when it was first admitted
+    rest: Phase | None = None  # how it goes on under a policy, from `rest_done` passes on
+    rest_done: int = 0
+    rest_kv: float = 0.0
+
+    def follow(self, mode: Mode) -> None:
+        """Go on under the mode of a policy, unless it goes on that way already."""
+        phase, _ = self.where()
+        (full,) = self.plan.phases
+        assert phase is not None
+        each = full.kv_growth
+        if mode.accepted_share != 1.0:
+            each = 1.0 + (each - 1.0) * mode.accepted_share
+        if each == phase.kv_growth and mode.positions == phase.positions:
+            return
+        kv = self.kv()
+        left = self.plan.prefill_tokens + full.kv_growth * full.passes - kv
+        positions = mode.positions
+        self.rest_done, self.rest_kv = self.done, kv
+        self.rest = full._replace(
+            passes=max(1, floor(left / each + 0.5 + 1e-6)),
+            positions=positions,
+            logit_positions=positions,
+            kv_growth=each,
+            read_extra=positions,
+            pair_extra=sum(range(1, positions + 1)),
+            slots_extra=positions,
+        )
 
     def where(self) -> tuple[Phase | None, int]:
         """Phase of the next pass, and passes of it that are behind."""
+        if self.rest is not None:
+            gone = self.done - self.rest_done
+            return (self.rest, gone) if gone < self.rest.passes else (None, 0)
         before = self.done
         for phase in self.plan.phases:
             if before < phase.passes:
@@ -39,6 +70,8 @@ class Job:
         return None, 0
 
     def kv(self) -> float:
+        if self.rest is not None:
+            return self.rest_kv + self.rest.kv_growth * (self.done - self.rest_done)
         tokens, left = float(self.plan.prefill_tokens), self.done
         for phase in self.plan.phases:
             tokens += phase.kv_growth * min(left, phase.passes)

@@ -14,14 +14,13 @@ from math import ceil, inf
 from typing import Any
 
 from sim.cost.lane import lane_pass
-from tests.engine.counting import draft_s
 
 
 class Pipeline:
     """Stands in for one server."""
 
-    def __init__(self, make_lane: Any, cost: Any, limits: Any) -> None:
-        self.cost, self.groups = lane_pass(cost), []
+    def __init__(self, make_lane: Any, cost: Any, limits: Any, draft_cost: Any) -> None:
+        self.cost, self.draft_cost, self.groups = lane_pass(cost), draft_cost, []
         for _ in range(limits.microbatches):
             self.groups.append([make_lane() for _ in range(limits.ranks)])
         self.stages: list[int | None] = [None] * limits.microbatches
@@ -83,7 +82,7 @@ class Pipeline:
         for lane, load, own in zip(group, loads, tokens, strict=True):
             if own:
                 self.cost.other_tokens = sum(tokens) - own
-                through.append(self.pass_s(lane, load))
+                through.append(float(lane.pass_s(self.cost, self.draft_cost)))
                 on_stage.append(self.stage_s(through[-1], load))
         self.times[self.turn] = max(on_stage), max(through)
 
@@ -92,12 +91,6 @@ class Pipeline:
         if len(there) == 1:
             return self.times[there[0]][1] / len(self.stages)
         return max((self.times[group][0] for group in there), default=inf)
-
-    def pass_s(self, lane: Any, load: Any) -> float:
-        seconds, draft = self.cost.pass_s(load), lane.strategy.draft_work
-        if draft is not None:
-            seconds += draft.share * draft_s(self.cost, load, draft.passes_per_round)
-        return float(seconds)
 
     def stage_s(self, pass_s: float, load: Any) -> float:
         """The longest stage; the host works for the first one, the LM head is on the last."""

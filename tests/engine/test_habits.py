@@ -84,12 +84,18 @@ def habit_cases(draw: st.DrawFn, kind: Any, *, lanes: bool = False) -> Case:
     return replace(case, traffic=traffic, limits=limits)
 
 
+def same_whatever_the_batch(case: Case) -> bool:
+    """Tell whether a sequence decodes alike in any batch: the second engine knows no policies."""
+    policy = getattr(case.strategy, "policy", None)
+    fixed = policy is None or policy.kind == "fixed"
+    return case.draft_cost is None and fixed and case.strategy.stretch(2) == 1.0
+
+
 def check(case: Case) -> list[Guest]:
     jobs = serve_with_habits(case.traffic, case.passes, case.strategy, case.cost, case.limits)
+    inputs = case.traffic, case.passes, case.strategy, case.cost, case.limits
     for mode in MODES:
-        seen = simulate(
-            case.traffic, case.passes, case.strategy, case.cost, case.limits, mode=mode
-        )
+        seen = simulate(*inputs, mode=mode)
         records = seen.records
         for job in jobs[: seen.measured]:
             row = job.row
@@ -123,7 +129,7 @@ def check(case: Case) -> list[Guest]:
 def test_schedulers_and_habits_agree_with_the_second_engine_on_every_request(
     kind: Any, data: st.DataObject
 ) -> None:
-    check(data.draw(habit_cases(kind)))
+    check(data.draw(habit_cases(kind).filter(same_whatever_the_batch)))
 
 
 @pytest.mark.slow
@@ -133,7 +139,7 @@ def test_schedulers_and_habits_agree_with_the_second_engine_on_every_request(
 def test_schedulers_and_habits_agree_on_thousands_of_scenarios(
     kind: Any, data: st.DataObject
 ) -> None:
-    jobs = check(data.draw(habit_cases(kind)))
+    jobs = check(data.draw(habit_cases(kind).filter(same_whatever_the_batch)))
     assert all(np.isfinite(job.last_token_s) for job in jobs if not job.rejected)
 
 
@@ -145,7 +151,7 @@ def test_leap_and_pass_agree_with_routers_lanes_and_caches_too(
 ) -> None:
     case = data.draw(habit_cases(kind, lanes=True))
     inputs = (case.traffic, case.passes, case.strategy, case.cost, case.limits)
-    leap, step = (simulate(*inputs, mode=mode) for mode in MODES)
+    leap, step = (simulate(*inputs, draft_cost=case.draft_cost, mode=mode) for mode in MODES)
     for name in ("admitted_s", "first_token_s", "last_token_s", "max_gap_s"):
         one, other = (getattr(each.records, name)[: leap.measured] for each in (leap, step))
         np.testing.assert_allclose(one, other, rtol=1e-9, err_msg=name)

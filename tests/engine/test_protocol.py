@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sim.cost import ForwardPass, KvShape, PassLoad
-from sim.decoding import DraftWork, Phase, Plan
+from sim.decoding import DraftPass, DraftWork, Phase, Plan
 from sim.engine import Limits, simulate
 from sim.records import IntArray, Traffic
 from tests.engine.agreement import MODES, check_against_oracle
-from tests.laws.building import Case, a_cost, costs, limits, traffic
+from tests.laws.building import Case, a_cost, both_costs, costs, limits, traffic
 
 pytestmark = pytest.mark.laws
 
@@ -44,7 +44,10 @@ class FullSequence:
         )
         return Plan(prefill_tokens=0, prefill_yields=False, phases=(phase,))
 
-    def mean_tokens_per_pass(self) -> float:
+    def mean_passes(self, output_tokens: float) -> float:
+        return 1.0
+
+    def stretch(self, sequences: int) -> float:
         return 1.0
 
 
@@ -120,7 +123,10 @@ class Scripted:
     def plan(self, input_tokens: int, output_tokens: int, passes: int) -> Plan:
         return self.plans[passes]
 
-    def mean_tokens_per_pass(self) -> float:
+    def mean_passes(self, output_tokens: float) -> float:
+        return 1.0
+
+    def stretch(self, sequences: int) -> float:
         return 1.0
 
 
@@ -143,6 +149,17 @@ def phases(draw: st.DrawFn, *, yields: bool) -> Phase:
     )
 
 
+def drafts() -> st.SearchStrategy[DraftWork]:
+    """Any passes of a drafter, as a share of the served model's or of a model of its own."""
+    passes = st.builds(DraftPass, st.integers(1, 3), st.integers(1, 5), st.integers(0, 1))
+    return st.builds(
+        DraftWork,
+        st.lists(passes, min_size=1, max_size=3).map(tuple),
+        st.sampled_from([None, 0.1, 1.0]),
+        st.booleans(),
+    )
+
+
 @st.composite
 def scripted(draw: st.DrawFn) -> Case:
     """Return a scenario of plans that have nothing in common."""
@@ -155,9 +172,9 @@ def scripted(draw: st.DrawFn) -> Case:
         if parts:  # a plan ends when it has shown its last token
             parts[-1] = parts[-1]._replace(visible_tokens=parts[-1].passes)
         plans.append(Plan(prefill, yields, tuple(parts)))
-    draft = draw(st.none() | st.builds(DraftWork, st.integers(1, 3), st.sampled_from([0.1, 1.0])))
-    strategy = Scripted(tuple(plans), draft)
-    return Case(asked, np.arange(len(asked)), strategy, draw(costs()), draw(limits()))
+    strategy = Scripted(tuple(plans), draw(st.none() | drafts()))
+    cost, draft_cost = draw(both_costs(strategy))
+    return Case(asked, np.arange(len(asked)), strategy, cost, draw(limits()), draft_cost)
 
 
 @settings(max_examples=50, suppress_health_check=list(HealthCheck))

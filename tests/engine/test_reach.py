@@ -77,3 +77,18 @@ def test_capping_the_pairs_of_a_chain_at_once_is_right_but_for_the_chain_in_the_
     assert exact <= together <= exact + (queries + 1) ** 2 / 8
     if kv + queries <= reach or kv + 1 >= reach:
         assert together == exact
+
+
+def test_a_member_that_leaves_and_joins_again_in_the_same_pass_is_capped_once() -> None:
+    """As under a policy, which lays the rest of a request out anew: 8, then 9 at most."""
+    total = CappedSum()
+    total.join(1, 8.0, 2.0, 9.0, 5)
+    total.leave(1, 5)
+    total.join(1, 8.0, 1.5, 9.0, 5)  # it crosses in pass 6 either way
+    total.join(2, 3.0, 0.5, 100.0, 5)
+    total.value += total.growth
+    total.cross(6)
+    assert (total.value, total.growth) == (9.0 + 3.5, 0.5)
+    before = total.value
+    total.recount(6)
+    assert total.value == before

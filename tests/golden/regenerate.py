@@ -32,6 +32,14 @@ STRATEGIES = {
         "denoise_passes": 8,
         "what_if": True,
     },
+    "diffusion": {
+        "name": "diffusion",
+        "cache": "dual",
+        "block_tokens": 32,
+        "denoise_passes": {"tokens_per_pass": 3.0},
+        "canvas_tokens": 192,
+        "what_if": True,
+    },
 }
 WORKLOADS: dict[str, dict[str, Any]] = {
     "two_classes": {

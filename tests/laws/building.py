@@ -10,9 +10,10 @@ from annotated_types import Ge, Gt, Le, Lt, MinLen
 from hypothesis import assume
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
 from sim.cost import ForwardPass, KvShape
-from sim.decoding import AnyStrategy, RelativeDraft, Speculative, Strategy
+from sim.decoding import AnyStrategy, Speculative, Strategy, Tree
 from sim.deployment import Deployment
 from sim.engine import Limits
 from sim.hardware import load_engine, load_fitted, load_gpu
@@ -67,17 +68,28 @@ def any_strategy() -> st.SearchStrategy[Any]:
 
 @st.composite
 def _models(draw: st.DrawFn, kind: type[BaseModel]) -> Any:
-    """Fill the fields without which the strategy cannot be, and the numbers among the others."""
+    """Fill the fields without which the strategy cannot be, and numbers and names among others."""
+    extra: Any = kind.model_config.get("json_schema_extra") or {}
+    if "examples" in extra:  # names that mean something, which nobody can make up
+        return kind.model_validate(draw(st.sampled_from(extra["examples"])))
     fields = {
         name: draw(_values(field.annotation, tuple(field.metadata)))
         for name, field in kind.model_fields.items()
-        if field.is_required() or isinstance(field.default, int | float)
+        if field.is_required() or (_can_be_made_up(field) and draw(st.booleans()))
     }
     try:
         return kind(**fields)
     except ValidationError:
         assume(condition=False)  # its fields do not go together: draw again
         raise
+
+
+def _can_be_made_up(field: FieldInfo) -> bool:
+    """Whether any value of the field's type may stand there: numbers and fixed names."""
+    inside = get_args(field.annotation) or (field.annotation,)
+    kinds = [get_args(part)[0] if get_origin(part) is Annotated else part for part in inside]
+    numbers = all(part in {int, float, bool, NoneType} for part in kinds)
+    return numbers or get_origin(field.annotation) is Literal
 
 
 def _values(annotation: Any, metadata: tuple[Any, ...] = ()) -> st.SearchStrategy[Any]:
@@ -125,16 +137,49 @@ def _numbers(kind: type, metadata: tuple[Any, ...]) -> st.SearchStrategy[Any]:
     )
 
 
+DRAFTS: tuple[dict[str, Any], ...] = (
+    {"work_share": 0.01},
+    {"work_share": 0.14},
+    {"work_share": 1.0},
+    {"kind": "model", "model": "any"},
+    {"kind": "eagle"},
+    {"kind": "mtp"},
+    {"kind": "medusa"},
+    {"kind": "block", "layers": 3},
+    {"kind": "ngram"},
+)
+"""Drafters of every kind; what their passes cost is drawn apart."""
+
+
 @st.composite
 def _speculative(draw: st.DrawFn) -> Speculative:
-    """Return a chain of drafts; its acceptance figures must be one for each."""
+    """Return chains and trees of drafts; acceptance figures must be one for each."""
     count = draw(st.integers(1, 6))
-    given = draw(st.lists(st.floats(0, 1), min_size=count, max_size=count))
-    share = draw(st.sampled_from([0.01, 0.14, 1.0]))
-    draft = RelativeDraft(work_share=share)
-    if draw(st.booleans()):
-        return Speculative(draft_tokens=count, conditional_acceptance=tuple(given), draft=draft)
-    return Speculative(draft_tokens=count, survival=tuple(sorted(given)[::-1]), draft=draft)
+    given = tuple(draw(st.lists(st.floats(0, 1), min_size=count, max_size=count)))
+    ways: tuple[dict[str, Any], ...] = (
+        {"conditional_acceptance": given},
+        {"survival": tuple(sorted(given)[::-1])},
+        {"acceptance_rate": given[0]},
+        {"all_or_nothing": {"none": given[0] / 2, "all": given[-1] / 2}},
+        {"tokens_per_pass": {count: 1.0 + count * given[0]}},
+    )
+    policies = (
+        None,
+        {"kind": "fixed"},
+        {"kind": "off_above", "sequences": draw(st.integers(0, 4))},
+        {"kind": "adaptive", "confidence_concentration": draw(st.sampled_from([0.3, 2.0, 50.0]))},
+    )
+    policy = draw(st.sampled_from(policies))
+    tree = st.none() | st.builds(Tree, nodes=st.integers(count + 1, 12), width=st.integers(1, 4))
+    return Speculative.model_validate(
+        {
+            "draft_tokens": count,
+            "draft": draw(st.sampled_from(DRAFTS)),
+            "tree": draw(tree if policy is None or policy["kind"] != "adaptive" else st.none()),
+            "policy": policy,
+            **draw(st.sampled_from(ways)),
+        }
+    )
 
 
 @cache
@@ -200,6 +245,7 @@ class Case:
     strategy: Strategy
     cost: ForwardPass
     limits: Limits
+    draft_cost: ForwardPass | None = None
 
 
 @st.composite
@@ -251,8 +297,25 @@ def cases(draw: st.DrawFn, kind: type[BaseModel] | None = None) -> Case:
     strategy = draw(any_strategy() if kind is None else strategies_of(kind))
     asked = draw(traffic())
     passes = strategy.draw_passes(asked.output_tokens, np.random.default_rng(0))
-    cost, room = draw(costs()), draw(limits())
+    (cost, draft_cost), room = draw(both_costs(strategy)), draw(limits())
     if draw(st.booleans()):  # else the lanes share one queue, priced as if split evenly
         layout = cost.layout
         room = replace(room, ranks=layout.attention_data, microbatches=layout.pipeline)
-    return Case(asked, passes, strategy, cost, room)
+    return Case(asked, passes, strategy, cost, room, draft_cost)
+
+
+@st.composite
+def both_costs(draw: st.DrawFn, strategy: Strategy) -> tuple[ForwardPass, ForwardPass | None]:
+    """Return costs of a served model and of the drafter that its strategy needs, if any."""
+    cost, work = draw(costs()), strategy.draft_work
+    if work is None or work.share is not None:
+        return cost, None
+    draft_cost = draw(costs())
+    reaches = {*cost.reaches, *draft_cost.reaches}
+    return _over(cost, reaches), _over(draft_cost, reaches)
+
+
+def _over(cost: ForwardPass, reaches: set[int]) -> ForwardPass:
+    return ForwardPass(
+        *(cost.model, cost.gpu, cost.fitted, cost.engine, cost.deployment), reaches=reaches
+    )

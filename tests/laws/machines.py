@@ -37,14 +37,18 @@ def slower(cost: ForwardPass, factor: float) -> ForwardPass:
     for name in (*RATES, *LINKS):
         slow = faster(slow, name, 1 / factor)
     fitted, engine = _stretch(cost.fitted, factor), _stretch(cost.engine, factor)
-    return ForwardPass(cost.model, slow.gpu, fitted, engine, cost.deployment)
+    return ForwardPass(
+        *(cost.model, slow.gpu, fitted, engine, cost.deployment), reaches=cost.reaches
+    )
 
 
 def faster(cost: ForwardPass, figure: str, factor: float) -> ForwardPass:
     """Return the cost model on a GPU of which one rate is `factor` times as high."""
     rate = getattr(cost.gpu, figure)
     gpu = cost.gpu if rate is None else cost.gpu.model_copy(update={figure: rate.scaled(factor)})
-    return ForwardPass(cost.model, gpu, cost.fitted, cost.engine, cost.deployment)
+    return ForwardPass(
+        *(cost.model, gpu, cost.fitted, cost.engine, cost.deployment), reaches=cost.reaches
+    )
 
 
 def lossless(cost: ForwardPass) -> ForwardPass:

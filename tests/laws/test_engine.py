@@ -21,7 +21,11 @@ FEW = settings(max_examples=25, suppress_health_check=list(HealthCheck))
 
 
 def run(case: Case, mode: Any = "leap") -> Simulation:
-    return simulate(case.traffic, case.passes, case.strategy, case.cost, case.limits, mode=mode)
+    return simulate(
+        *(case.traffic, case.passes, case.strategy, case.cost, case.limits),
+        draft_cost=case.draft_cost,
+        mode=mode,
+    )
 
 
 @EVERY_KIND
@@ -141,7 +145,9 @@ def test_a_slower_machine_under_slower_arrivals_only_stretches_time(
         think_s=case.traffic.think_s * factor,
         turns=turns and replace(turns, pause_s=turns.pause_s * factor),
     )
-    stretched = run(replace(case, traffic=traffic, cost=slower(case.cost, factor))).records
+    slow_draft = None if case.draft_cost is None else slower(case.draft_cost, factor)
+    slow = replace(case, cost=slower(case.cost, factor), draft_cost=slow_draft)
+    stretched = run(replace(slow, traffic=traffic)).records
     plain = run(case).records
     for name in ("admitted_s", "first_token_s", "last_token_s", "max_gap_s"):
         times = getattr(plain, name)[: case.traffic.measured]

@@ -40,6 +40,7 @@ class Literal(NamedTuple):
 def blocks(answer: int, strategy: BlockDiffusion) -> Iterator[Literal]:
     """Denoise with logits, then commit without; KV grows by a block at the commit."""
     kv, block = PROMPT, strategy.block_tokens
+    assert isinstance(strategy.denoise_passes, int)
     for _ in range(-(-answer // block)):
         for logits in [block] * strategy.denoise_passes + [0]:
             yield Literal(block, logits, kv + block, block * (kv + block))

@@ -22,6 +22,7 @@ PUBLISHED: dict[str, tuple[int, float]] = {
     "gemma-2-27b": (27_227_128_320, 27.2),
     "gemma-3-12b": (12_187_325_040, 12.2),
     "gemma-3-27b": (27_432_406_640, 27.4),
+    "gemma-4-26b-a4b": (25_823_778_864 - 17_844_992, 4.4),  # without what feeds a guess back
     "gemma-4-31b": (31_273_086_512, 31.3),
     "glm-4.5": (352_797_814_784, 33.6),
     "glm-4.5-air": (106_852_245_504, 13.4),
@@ -31,6 +32,7 @@ PUBLISHED: dict[str, tuple[int, float]] = {
     "jamba-1.5-mini": (51_570_323_328, 12.1),
     "kimi-k2": (1_026_408_209_408, 32.9),
     "kimi-k2.5": (1_026_879_353_328, 33.3),
+    "llada-2.0-flash": (102_889_697_280, 6.15),  # the card rounds: 100BA6B, 6.1 active
     "llada-2.0-mini": (16_255_638_528, 1.4),
     "llada-8b": (8_015_581_184, 8.0),
     "llama-3.1-8b": (8_030_261_248, 8.0),
@@ -55,6 +57,7 @@ PUBLISHED: dict[str, tuple[int, float]] = {
     "qwen3-next-80b-a3b": (79_674_391_296, 3.9),
     "qwen3-vl-30b-a3b": (31_070_754_032, 3.9),
     "qwen3.5-397b-a17b": (396_802_360_816, 17.8),
+    "sdar-30b-a3b": (30_532_122_624, 3.4),
     "sdar-8b": (8_190_735_360, 8.2),
 }
 
@@ -202,7 +205,9 @@ def test_diffusion_models_say_how_they_decode() -> None:
     assert families == {
         "diffusiongemma-26b-a4b": ("block_diffusion",),
         "dream-7b": ("diffusion",),
+        "llada-2.0-flash": ("block_diffusion",),
         "llada-2.0-mini": ("block_diffusion",),
         "llada-8b": ("diffusion",),
+        "sdar-30b-a3b": ("block_diffusion",),
         "sdar-8b": ("block_diffusion",),
     }

@@ -67,6 +67,41 @@ def test_a_diffusion_model_needs_no_what_if_and_decodes_no_other_way() -> None:
         resolve(diffusing.with_decoding(Autoregressive()))
 
 
+LLADA = {"name": "diffusion", "block_tokens": 32, "denoise_passes": 8}
+
+
+def test_each_diffusion_model_is_told_what_it_was_trained_for() -> None:
+    resolve(scenario(model="llada-8b", decoding=LLADA))
+    with pytest.raises(InputError, match="use `diffusion`"):
+        resolve(scenario(model="llada-8b", decoding=BLOCKS))
+    with pytest.raises(InputError, match="use `block_diffusion`"):
+        resolve(scenario(model="sdar-8b", decoding=LLADA))
+    with pytest.raises(InputError, match="cannot decode by autoregressive; use `diffusion`"):
+        resolve(scenario(model="llada-8b"))
+    with pytest.raises(InputError, match="was not trained for diffusion"):
+        resolve(scenario(decoding=LLADA))
+
+
+def test_a_pass_over_prompt_and_canvas_cannot_be_split_and_must_fit_into_the_budget() -> None:
+    canvas = {**LLADA, "canvas_tokens": 64}
+    tight = scenario(model="llada-8b", decoding=canvas, deployment={"max_batched_tokens": 163})
+    with pytest.raises(InputError, match="needs 164 positions, more than the budget of 163"):
+        resolve(tight)
+    resolve(tight.with_deployment(max_batched_tokens=164))
+
+
+def test_logits_of_whole_blocks_take_memory() -> None:
+    plain = scenario(model="sdar-8b", decoding={**BLOCKS, "block_tokens": 1})
+    wide = scenario(model="sdar-8b", decoding={**BLOCKS, "block_tokens": 32})
+    one, many = (resolve(each).memory for each in (plain, wide))
+    # in fp32 for as many positions as a pass may hold: 256 sequences of 32, or the budget
+    assert many.reserve_bytes - one.reserve_bytes == min(256 * 32, 8192) * 151_936 * 4
+    fed = {**BLOCKS, "block_tokens": 32, "self_conditioning": True}
+    kept = resolve(scenario(model="sdar-8b", decoding=fed, deployment={"max_sequences": 4}))
+    few = resolve(wide.with_deployment(max_sequences=4))
+    assert kept.memory.reserve_bytes - few.memory.reserve_bytes == 4 * 32 * 151_936 * 4
+
+
 def test_a_block_must_fit_into_the_token_budget() -> None:
     strategy = BlockDiffusion(block_tokens=65, denoise_passes=8, what_if=True)
     tight = scenario(deployment={"max_batched_tokens": 64}).with_decoding(strategy)

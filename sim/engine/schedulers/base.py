@@ -78,7 +78,7 @@ class Scheduler(ABC):
             positions = phase.positions if phase else 0
             taken = positions  # what has nothing to prefill decodes in this very pass
             if head.target:
-                taken = self._chunk(replica, head, most)
+                taken = self._chunk(replica, head, min(most, budget))
             if not 0 <= taken <= budget or reserved + positions > self.max_batched_tokens:
                 return
             need = pool.blocks_of(head, _slots(head, taken))

@@ -17,8 +17,8 @@ from app.dashboard.choices import (
     priced,
     scenario_of,
 )
-from app.dashboard.strategies import AS_LISTED, BLOCK_DIFFUSION, SPECULATIVE, Knobs
-from sim.decoding import BlockDiffusion, Speculative
+from app.dashboard.strategies import AS_LISTED, BLOCK_DIFFUSION, DIFFUSION, SPECULATIVE, Knobs
+from sim.decoding import BlockDiffusion, Diffusion, Speculative
 from sim.scenario import Scenario, build_scenario, list_scenarios, load_scenario
 from sim.workload import ClosedLoop, Fixed, Poisson
 
@@ -89,6 +89,28 @@ def test_acceptance_that_falls_stops_at_none() -> None:
 def test_acceptance_that_no_knob_spells_out_is_kept_as_it_is(start: Scenario) -> None:
     odd = Speculative.model_validate(
         {"draft_tokens": 3, "survival": [0.8, 0.5, 0.4], "draft": {"work_share": 0.1}}
+    )
+    scenario = start.with_decoding(odd)
+    choices = choices_of(scenario)
+    assert choices.strategy == AS_LISTED
+    assert scenario_of(choices, scenario).decoding == odd
+
+
+def test_diffusion_has_its_cache_and_its_canvas(changed: Callable[..., Scenario]) -> None:
+    decoding = changed(
+        strategy=DIFFUSION, cache="prefix", block_tokens=16, denoise_passes=4, canvas_tokens=64
+    ).decoding
+    assert decoding == Diffusion(
+        cache="prefix", block_tokens=16, denoise_passes=4, canvas_tokens=64, what_if=True
+    )
+    llada = changed(strategy=DIFFUSION, model="llada-8b").decoding
+    assert not llada.what_if
+    assert llada == Diffusion(cache="dual", block_tokens=32, denoise_passes=8)
+
+
+def test_passes_that_no_knob_spells_out_are_kept_as_they_are(start: Scenario) -> None:
+    odd = BlockDiffusion.model_validate(
+        {"block_tokens": 32, "denoise_passes": {"tokens_per_pass": 3.3}, "what_if": True}
     )
     scenario = start.with_decoding(odd)
     choices = choices_of(scenario)

@@ -1,0 +1,111 @@
+"""The time that a drafter adds to a pass of the served model."""
+
+from sim.cost import NO_LIMIT, ForwardPass, Reads
+from sim.decoding import DraftWork
+
+Growths = tuple[tuple[float, float, float, float], ...]
+Prompts = tuple[int, int, float, float]
+"""Chunks, their tokens, the KV tokens that they read, their pairs."""
+
+
+class DraftPricer:
+    """Price the passes of a drafter over the batch of the served model.
+
+    Each of its passes reads the KV of every sequence once, and pairs each of its positions with
+    all of it.
+    """
+
+    __slots__ = ("_none", "cost", "factor", "work")
+
+    def __init__(self, work: DraftWork, cost: ForwardPass, draft_cost: ForwardPass | None) -> None:
+        """Price with `draft_cost`, or as a share of the served model's `cost`."""
+        self.work = work
+        if work.share is None:
+            if draft_cost is None or draft_cost.reaches != cost.reaches:
+                raise ValueError(
+                    "a drafter with layers of its own needs a cost over the same sums"
+                )
+            self.cost, self.factor = draft_cost, 1.0
+        else:
+            self.cost, self.factor = cost, work.share
+        self._none: Reads = ((0.0, 0.0),) * len(cost.reaches)
+
+    def line(self, count: int, growths: Growths) -> tuple[float, float, int]:
+        """Return the time of a round's drafts [s], what each later one adds to it, for how many.
+
+        `growths` is what the batch reads, as `ForwardPass.line` takes it.
+        """
+        first_s = slope_s = 0.0
+        most = NO_LIMIT
+        for times, positions, logits in self.work.passes:
+            own: Growths
+            if len(growths) == 1:
+                read, _, growth, _ = growths[0]
+                own = ((read, positions * read, growth, positions * growth),)
+            else:
+                own = tuple(
+                    (read, positions * read, growth, positions * growth)
+                    for read, _, growth, _ in growths
+                )
+            one_s, slope, limit = self.cost.line(count, count * positions, count * logits, own)
+            factor = self.factor * times
+            first_s += factor * one_s
+            slope_s += factor * slope
+            most = min(most, limit)
+        return first_s, slope_s, most
+
+    def round_s(self, count: int, read: float, capped: Reads = ()) -> float:
+        """Return the time of all drafts of one round, s."""
+        return sum(
+            self.factor * times * self._one_s(count, positions, logits, read, capped)
+            for times, positions, logits in self.work.passes
+        )
+
+    def mixed(  # noqa: PLR0917  # called per pass: positional is faster
+        self,
+        count: int,
+        read: float,
+        capped: Reads,
+        prompts: Prompts,
+        prompt_capped: Reads,
+        target_s: float,
+    ) -> tuple[float, float, float]:
+        """Return the times for the prompt chunks alone, for the batch alone, and for both, s.
+
+        The first pass takes the prompts along, the others only draft. `target_s` is what the
+        served model takes for the prompts alone.
+        """
+        if not self.work.prefills:
+            alone_s = self.round_s(count, read, capped) if count else 0.0
+            return 0.0, alone_s, alone_s
+        factor, none = self.factor, self._none
+        if self.work.share is not None:
+            prompt_s = factor * target_s
+        else:
+            prompt_s = self.cost.seconds(0, 0, 0.0, 0.0, 0.0, *prompts, none, prompt_capped)
+        if not count:
+            return prompt_s, 0.0, prompt_s
+        alone_s = more_s = 0.0
+        for place, (times, positions, logits) in enumerate(self.work.passes):
+            one_s = factor * self._one_s(count, positions, logits, read, capped)
+            alone_s += times * one_s
+            more_s += (times if place else times - 1) * one_s
+        _, positions, logits = self.work.passes[0]
+        own = (count, count * positions, count * logits, read, positions * read)
+        own_capped = tuple((tokens, positions * tokens) for tokens, _ in capped)
+        together_s = factor * self.cost.seconds(*own, *prompts, own_capped, prompt_capped)
+        return prompt_s, alone_s, together_s + more_s
+
+    def _one_s(self, count: int, positions: int, logits: int, read: float, capped: Reads) -> float:
+        own = (count, count * positions, count * logits, read, positions * read)
+        if not capped:
+            return self.cost.seconds(*own)
+        own_capped = tuple((tokens, positions * tokens) for tokens, _ in capped)
+        return self.cost.seconds(*own, capped=own_capped)
+
+
+def draft_pricer(
+    work: DraftWork | None, cost: ForwardPass, draft_cost: ForwardPass | None
+) -> DraftPricer | None:
+    """Return the pricing of a drafter; None where there is none on the GPU."""
+    return None if work is None else DraftPricer(work, cost, draft_cost)
