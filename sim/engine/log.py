@@ -30,6 +30,11 @@ class HabitLog:
         self.numbers: IntArray = np.zeros(0, dtype=np.int64)
         """Number of each leap among those that came to their end; -1 if it did not."""
 
+    def standing(self) -> IntArray:
+        """Return the `paused` that came to their end, by number."""
+        numbers = self.numbers[np.array(self.paused, dtype=np.int64)]
+        return np.asarray(numbers[numbers >= 0])
+
 
 class Log:
     """Times of each request, leaps and decode stints of each replica, and who was inside when."""

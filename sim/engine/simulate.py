@@ -18,7 +18,7 @@ from sim.engine.open_loop import OpenLoop
 from sim.engine.prefix_cache import Names
 from sim.engine.routing import Routing
 from sim.engine.sequence import Sequence
-from sim.engine.source import ClosedLoop, Sessions, in_order_of_issue
+from sim.engine.source import ClosedLoop, Sessions, in_order_of_issue, stints_in_order
 from sim.engine.visible import gaps_and_first_chunks
 from sim.records import IntArray, RequestRecords, Simulation, Status, StepSeries, Traffic
 from sim.workload import stream
@@ -234,15 +234,9 @@ class _World:
             rejections=tuple(sorted(self._rejections.items())),
             warmup=traffic.warmup,
             class_names=traffic.class_names,
-            stints=_of_requests(log.stints, places),
+            stints=stints_in_order(log.stints, places),
+            standing=log.habits.standing(),
         )
-
-
-def _of_requests(stints: IntArray, places: IntArray) -> IntArray:
-    """Return the stints with the place of each request among the records for its row."""
-    named = stints.copy()
-    named[:, 0] = places[stints[:, 0]]
-    return named
 
 
 def _in_system(entered_s: np.ndarray, left_s: np.ndarray) -> StepSeries:
