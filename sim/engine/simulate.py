@@ -198,14 +198,13 @@ class _World:
         places = np.argsort(order)
         counted = places < traffic.measured
         seen = gaps_and_first_chunks(log, leaps, first_token_s, status, counted)
-        chunks = np.array(log.chunks, dtype=np.int64)
+        chunks, kv = np.array(log.chunks, dtype=np.int64), self.limits.kv
         records = RequestRecords(
             request_id=np.arange(len(traffic)),
             replica=np.array(log.replica, dtype=np.int64) // self.limits.lanes,
             arrival_s=arrival_s,
             admitted_s=np.array(log.admitted_s),
-            # what comes in one chunk comes at its end, to the last bit
-            first_token_s=np.where(chunks == 1, last_token_s, seen.first_visible_s),
+            first_token_s=np.where(chunks == 1, last_token_s, seen.first_visible_s),  # to the bit
             last_token_s=last_token_s,
             input_tokens=traffic.input_tokens,
             cached_input_tokens=np.array(log.cached_tokens),
@@ -216,7 +215,6 @@ class _World:
             max_gap_s=seen.max_gap_s,
             request_class=traffic.request_class,
         )
-        kv = self.limits.kv
         return Simulation(
             records=in_order_of_issue(records, order),
             measured=traffic.measured,
