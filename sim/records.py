@@ -224,9 +224,12 @@ class Simulation:
     rejections: tuple[tuple[str, int], ...] = ()
     """(reason, measured requests) of those that could never fit."""
     stints: IntArray = field(default_factory=_no_stints)
-    """Decoding without a break, a row each: request, replica, first pass and end pass (counted on
-    that replica), passes per chunk, passes done before. More than one of a request: preempted.
+    """Decoding without a break, a row each: request, lane, first pass and end pass (counted on
+    that lane, without the `standing`), passes per chunk, passes done before. More than one of a
+    request: preempted.
     """
+    standing: IntArray = field(default_factory=lambda: _UNSET)
+    """Leaps (their places in `leaps`) of prompts only, in which the decode batch stands still."""
     warmup: int | None = None
     """So many of the measured requests are not counted; `None`: what the metrics find."""
     class_names: tuple[str, ...] = (DEFAULT_CLASS,)

@@ -30,6 +30,11 @@ class HabitLog:
         self.numbers: IntArray = np.zeros(0, dtype=np.int64)
         """Number of each leap among those that came to their end; -1 if it did not."""
 
+    def standing(self) -> IntArray:
+        """Return the `paused` that came to their end, by number."""
+        numbers = self.numbers[np.array(self.paused, dtype=np.int64)]
+        return np.asarray(numbers[numbers >= 0])
+
 
 class Log:
     """Times of each request, leaps and decode stints of each replica, and who was inside when."""
@@ -77,28 +82,35 @@ class Log:
         Those `in_flight`, by their place, did not come to their end and are left out.
         """
         table = np.frombuffer(self.leaps, dtype=np.float64).reshape(-1, 16)
+        self.leaps = bytearray()
         ended = np.ones(len(table), dtype=bool)
         ended[[place // LEAP.size for place in in_flight]] = False
         self.habits.numbers = np.where(ended, np.cumsum(ended) - 1, -1)
-        rows = table[ended].T
-        self.leaps = bytearray()
-        (replica, start_s, first_s, slope_s, passes, sequences, positions, logits) = rows[:8]
-        (read, growth, pairs, pairs_growth, held, prefill_s, draft_s, draft_slope_s) = rows[8:]
+
+        def column(place: int) -> FloatArray:
+            """Return one at a time: all at once would take as much memory again."""
+            return np.asarray(table[:, place][ended])
+
+        passes = column(4)
         later = passes * (passes - 1) / 2
+
+        def total(place: int, growth: int) -> FloatArray:
+            return passes * column(place) + later * column(growth)
+
         return Leaps(
-            replica=replica.astype(np.int64),
-            start_s=start_s.copy(),
-            first_s=first_s.copy(),
-            slope_s=slope_s.copy(),
+            replica=column(0).astype(np.int64),
+            start_s=column(1),
+            first_s=column(2),
+            slope_s=column(3),
             passes=passes.astype(np.int64),
-            sequences=sequences.copy(),
-            positions=passes * positions,
-            logit_positions=passes * logits,
-            context_tokens=passes * read + later * growth,
-            pairs=passes * pairs + later * pairs_growth,
-            kv_used_tokens=held + passes * growth,
-            prefill_s=prefill_s.copy(),
-            draft_s=passes * draft_s + later * draft_slope_s,
+            sequences=column(5),
+            positions=passes * column(6),
+            logit_positions=passes * column(7),
+            context_tokens=total(8, 9),
+            pairs=total(10, 11),
+            kv_used_tokens=column(12) + passes * column(9),
+            prefill_s=column(13),
+            draft_s=total(14, 15),
             capped=self._capped(passes, later, ended),
         )
 
@@ -117,13 +129,6 @@ class Log:
             )
             for reach in range(table.shape[1])
         )
-
-
-def of_requests(stints: IntArray, places: IntArray) -> IntArray:
-    """Return the stints with the place of each request among the records for its row."""
-    named = stints.copy()
-    named[:, 0] = places[stints[:, 0]]
-    return named
 
 
 def in_system(entered_s: np.ndarray, left_s: np.ndarray) -> StepSeries:

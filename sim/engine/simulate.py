@@ -13,12 +13,12 @@ from sim.decoding import Plan, Strategy
 from sim.engine.feed import Feed
 from sim.engine.fleet import Fleet, Pricing, peak_share
 from sim.engine.limits import Limits, never_runs
-from sim.engine.log import Log, in_system, of_requests
+from sim.engine.log import Log, in_system
 from sim.engine.open_loop import OpenLoop
 from sim.engine.prefix_cache import Names
 from sim.engine.routing import Routing
 from sim.engine.sequence import Sequence
-from sim.engine.source import ClosedLoop, Sessions, in_order_of_issue
+from sim.engine.source import ClosedLoop, Sessions, in_order_of_issue, stints_in_order
 from sim.engine.visible import gaps_and_first_chunks
 from sim.records import IntArray, RequestRecords, Simulation, Status, Traffic
 from sim.workload import stream
@@ -199,14 +199,13 @@ class _World:
         places = np.argsort(order)
         counted = places < traffic.measured
         seen = gaps_and_first_chunks(log, leaps, first_token_s, status, counted)
-        chunks = np.array(log.chunks, dtype=np.int64)
+        chunks, kv = np.array(log.chunks, dtype=np.int64), self.limits.kv
         records = RequestRecords(
             request_id=np.arange(len(traffic)),
             replica=np.array(log.replica, dtype=np.int64) // self.limits.lanes,
             arrival_s=arrival_s,
             admitted_s=np.array(log.admitted_s),
-            # what comes in one chunk comes at its end, to the last bit
-            first_token_s=np.where(chunks == 1, last_token_s, seen.first_visible_s),
+            first_token_s=np.where(chunks == 1, last_token_s, seen.first_visible_s),  # to the bit
             last_token_s=last_token_s,
             input_tokens=traffic.input_tokens,
             cached_input_tokens=np.array(log.cached_tokens),
@@ -217,7 +216,6 @@ class _World:
             max_gap_s=seen.max_gap_s,
             request_class=traffic.request_class,
         )
-        kv = self.limits.kv
         return Simulation(
             records=in_order_of_issue(records, order),
             measured=traffic.measured,
@@ -235,5 +233,6 @@ class _World:
             rejections=tuple(sorted(self._rejections.items())),
             warmup=traffic.warmup,
             class_names=traffic.class_names,
-            stints=of_requests(log.stints, places),
+            stints=stints_in_order(log.stints, places),
+            standing=log.habits.standing(),
         )

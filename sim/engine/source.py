@@ -140,3 +140,10 @@ def in_order_of_issue(records: RequestRecords, order: IntArray) -> RequestRecord
         return records
     columns = {field.name: getattr(records, field.name)[order] for field in fields(records)}
     return RequestRecords(**{**columns, "request_id": np.arange(len(order))})
+
+
+def stints_in_order(stints: IntArray, places: IntArray) -> IntArray:
+    """Return the stints with the place of each request among the records for its row."""
+    named = stints.copy()
+    named[:, 0] = places[stints[:, 0]]
+    return named

@@ -26,8 +26,7 @@ class Track:
         mine = leaps.replica == replica
         habits = log.habits
         if habits.paused:
-            paused = habits.numbers[np.frombuffer(habits.paused, dtype=np.int64)]
-            mine[paused[paused >= 0]] = False
+            mine[habits.standing()] = False
         passes, delays = leaps.passes[mine], None
         if habits.delays:
             table = np.frombuffer(habits.delays).reshape(-1, 4)

@@ -10,9 +10,9 @@ from sim.engine.seen import every_pass_seen
 from sim.engine.track import Track, range_max
 from sim.records import FloatArray, IntArray, Leaps, Status, WeightedSamples
 
-_POINTS, _MOST_POINTS = 8, 4_000_000
+_POINTS, _MOST_POINTS = 8, 8_000_000
 """A leap's pass times lie on a line: this many points stand for all of them in the pooled
-distribution.
+distribution; fewer where there would be more of them in all.
 """
 
 
@@ -51,7 +51,12 @@ def gaps_and_first_chunks(
                 track, by_pass, since, max_gap_s, counted, values=values, weights=weights
             )
         else:
-            _every_pass(track, by_pass, max_gap_s, counted, values=values, weights=weights)
+            _every_pass(
+                *(track, by_pass, max_gap_s, counted),
+                most_points=max(1, min(_POINTS, _MOST_POINTS // len(leaps.passes))),
+                values=values,
+                weights=weights,
+            )
         _by_chunk(
             track,
             by_chunk,
@@ -77,6 +82,7 @@ def _every_pass(
     max_gap_s: FloatArray,
     counted: NDArray[np.bool_],
     *,
+    most_points: int,
     values: list[FloatArray],
     weights: list[FloatArray],
 ) -> None:
@@ -93,14 +99,13 @@ def _every_pass(
     np.add.at(change, low[mine], 1.0)
     np.add.at(change, high[mine] + 1, -1.0)
     watchers = np.cumsum(change)[:-1]
-    most = max(1, min(_POINTS, _MOST_POINTS // len(track.passes)))
-    points = np.minimum(track.passes, most)
+    points = np.where(watchers > 0, np.minimum(track.passes, most_points), 0)
     leap = np.repeat(np.arange(len(points)), points)
     index = np.arange(len(leap)) - np.repeat(np.cumsum(points) - points, points)
     share = (index + 0.5) / points[leap]
     position = share * track.passes[leap] - 0.5
     values.append(track.first_s[leap] + track.slope_s[leap] * position)
-    weights.append((watchers * track.passes / points)[leap])
+    weights.append((watchers * track.passes)[leap] / points[leap])
 
 
 def _by_chunk(

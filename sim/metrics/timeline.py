@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sim.errors import InputError
 from sim.metrics.quantities import BoolArray
-from sim.records import FloatArray, IntArray, Leaps, RequestRecords, Simulation, Status
+from sim.records import FloatArray, IntArray, RequestRecords, Simulation, Status
 
 USUAL_BINS: Final = 1_000
 """Bins of a replica where no width is asked for, at most."""
@@ -93,9 +93,9 @@ def _usual_width_s(end_s: float) -> float:
 
 
 def _of_replica(simulation: Simulation, replica: int, edges: FloatArray) -> dict[str, Column]:
-    records, leaps = simulation.records, simulation.leaps
+    records = simulation.records
     mine = _let_in(records) & (records.replica == replica)
-    came, width = records.arrival_s[mine], float(edges[1])
+    came = records.arrival_s[mine]
     admitted, gone = records.admitted_s[mine], records.last_token_s[mine]
     bins = len(edges) - 1
     return {
@@ -105,7 +105,7 @@ def _of_replica(simulation: Simulation, replica: int, edges: FloatArray) -> dict
         "inside": _mean_between(came, gone, edges),
         "arrived": np.histogram(came, edges)[0],
         "finished": np.histogram(gone[~np.isnan(gone)], edges)[0],
-        **_passes(leaps, leaps.replica == replica, edges, simulation.kv_pool_tokens, width),
+        **_passes(simulation, replica, edges),
     }
 
 
@@ -125,27 +125,41 @@ def _waited(times_s: FloatArray, at_s: FloatArray) -> FloatArray:
     return np.asarray(total[past] + at_s * (len(ordered) - past))
 
 
-def _passes(
-    leaps: Leaps, mine: BoolArray, edges: FloatArray, pool_tokens: int, width_s: float
-) -> dict[str, Column]:
+def _passes(simulation: Simulation, replica: int, edges: FloatArray) -> dict[str, Column]:
     """Return what ran in each bin; a leap's passes are spread evenly over its time."""
+    leaps, lanes, width_s = simulation.leaps, simulation.lanes, float(edges[1])
+    names = ("passes", "pass_time_s", "running", "held")
+    sums = {name: np.zeros(len(edges) - 1) for name in names}
+    for lane in range(replica * lanes, (replica + 1) * lanes):
+        mine = leaps.replica == lane
+        start, took = leaps.start_s[mine], leaps.duration_s[mine]
+        counts = leaps.passes[mine].astype(np.float64)
+        sequences, tokens = took * leaps.sequences[mine], took * leaps.kv_used_tokens[mine]
+        for name, amounts in zip(names, (counts, took, sequences, tokens), strict=True):
+            sums[name] += _inside(start, took, amounts, edges)
+    passes, held = sums["passes"], sums["held"] / width_s
+    ran, mine = passes > 1e-9, leaps.replica // lanes == replica
     start, took = leaps.start_s[mine], leaps.duration_s[mine]
-    count = leaps.passes[mine].astype(np.float64)
-    busy_s = _inside(start, took, took, edges)
-    passes = _inside(start, took, count, edges)
-    held = _inside(start, took, took * leaps.kv_used_tokens[mine], edges) / width_s
-    ran = passes > 1e-9
-    last = leaps.first_s[mine] + leaps.slope_s[mine] * (count - 1)
+    last = leaps.first_s[mine] + leaps.slope_s[mine] * (leaps.passes[mine] - 1)
     longest = _longest(start, took, np.maximum(leaps.first_s[mine], last), edges)
     return {
-        "running": _inside(start, took, took * leaps.sequences[mine], edges) / width_s,
-        "busy": np.minimum(busy_s / width_s, 1.0),
+        "running": sums["running"] / width_s,
+        "busy": np.minimum(_covered(start, took, edges) / width_s, 1.0),
         "passes": passes,
-        "pass_s": np.where(ran, busy_s / np.where(ran, passes, 1.0), np.nan),
+        "pass_s": np.where(ran, sums["pass_time_s"] / np.where(ran, passes, 1.0), np.nan),
         "pass_max_s": np.where(ran, longest, np.nan),
         "kv_used_tokens": held,
-        "kv_share": held / pool_tokens,
+        "kv_share": held / simulation.kv_pool_tokens,
     }
+
+
+def _covered(start_s: FloatArray, took_s: FloatArray, edges: FloatArray) -> FloatArray:
+    """Return how much of each bin stretches cover that may overlap, s."""
+    order = np.argsort(start_s, kind="stable")
+    end = np.maximum.accumulate((start_s + took_s)[order]) if len(order) else took_s
+    begin = np.maximum(start_s[order], np.concatenate([[-np.inf], end])[: len(order)])
+    new_s = np.maximum(end - begin, 0.0)
+    return _inside(begin, new_s, new_s, edges)
 
 
 def _inside(

@@ -1,8 +1,9 @@
 """A run as Chrome trace events, which ui.perfetto.dev opens: replicas with passes, and requests.
 
 Form: the Trace Event Format of the Chromium project (JSON object format). A replica is a process
-with a thread of complete events (`X`) for its leaps, counters (`C`), and its requests as nestable
-asynchronous events (`b`, `e`): queued, prefill, decode, preempted. Timestamps are µs.
+with a thread of complete events (`X`) for the leaps of each of its lanes, counters (`C`), and its
+requests as nestable asynchronous events (`b`, `e`): queued, prefill, decode, preempted.
+Timestamps are µs.
 """
 
 import json
@@ -78,12 +79,18 @@ def _processes(simulation: Simulation) -> Iterator[Event]:
         name = "not served" if replica < 0 else f"replica {replica}"
         yield _metadata("process_name", replica, {"name": name})
         yield _metadata("process_sort_index", replica, {"sort_index": _pid(replica)})
-        if replica >= 0:
-            yield _metadata("thread_name", replica, {"name": "passes"})
+        for lane in range(simulation.lanes if replica >= 0 else 0):
+            label = {"name": "passes" + _of_lane(simulation, lane)}
+            yield _metadata("thread_name", replica, label, lane)
 
 
-def _metadata(name: str, replica: int, arguments: Event) -> Event:
-    return {"ph": "M", "name": name, "pid": _pid(replica), "tid": 1, "args": arguments}
+def _of_lane(simulation: Simulation, lane: int) -> str:
+    """Return how to tell a lane from the others; nothing where there is one."""
+    return f" of lane {lane}" if simulation.lanes > 1 else ""
+
+
+def _metadata(name: str, replica: int, arguments: Event, lane: int = 0) -> Event:
+    return {"ph": "M", "name": name, "pid": _pid(replica), "tid": lane + 1, "args": arguments}
 
 
 def _leaps(simulation: Simulation, until_s: float) -> Iterator[Event]:
@@ -95,10 +102,11 @@ def _leaps(simulation: Simulation, until_s: float) -> Iterator[Event]:
         leaps.positions, leaps.prefill_s, leaps.kv_used_tokens,
     )  # fmt: skip
     for row in zip(*(column[shown].tolist() for column in columns), strict=True):
-        replica, start_s, took_s, passes, sequences, positions, prefill_s, held = row
+        track, start_s, took_s, passes, sequences, positions, prefill_s, held = row
+        replica, lane = divmod(track, simulation.lanes)
         kind = "prefill" if prefill_s > 0 else "decode"
         many = "1 pass" if passes == 1 else f"{passes} passes"
-        place = {"pid": _pid(replica), "tid": 1}
+        place = {"pid": _pid(replica), "tid": lane + 1}
         yield {
             **place,
             "ph": "X",
@@ -114,7 +122,8 @@ def _leaps(simulation: Simulation, until_s: float) -> Iterator[Event]:
             },
         }
         counted = {"running": sequences, "kv_used_tokens": held}
-        yield {**place, "ph": "C", "name": "load", "ts": _us(start_s), "args": counted}
+        name = "load" + _of_lane(simulation, lane)
+        yield {**place, "ph": "C", "name": name, "ts": _us(start_s), "args": counted}
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,26 +193,49 @@ def _life(
 
 
 def _decoding(simulation: Simulation, shown: BoolArray) -> dict[int, list[tuple[float, float]]]:
-    """Return when each request decoded, [s, s] a stint, from the passes of its replica."""
+    """Return when each request decoded, [s, s] a stint, from the decode passes of its lane."""
     found: dict[int, list[tuple[float, float]]] = {}
-    stints = simulation.stints[shown[simulation.stints[:, 0]]]
-    for replica in range(simulation.replicas):
-        mine = stints[stints[:, 1] == replica]
-        leaps = simulation.leaps
-        here = leaps.replica == replica
-        start, end = (_pass_start_s(leaps, here, mine[:, column]) for column in (2, 3))
+    stints, leaps = simulation.stints[shown[simulation.stints[:, 0]]], simulation.leaps
+    decodes = np.ones(len(leaps.passes), dtype=bool)
+    decodes[simulation.standing] = False
+    for lane in np.unique(stints[:, 1]):
+        mine = stints[stints[:, 1] == lane]
+        here = decodes & (leaps.replica == lane)
+        before_s, end_s = (_pass_end_s(leaps, here, mine[:, column] - 1) for column in (2, 3))
+        start_s = before_s
+        if len(simulation.standing):  # it may have joined while the others stood still
+            own_s = _pass_start_s(leaps, here, mine[:, 2])
+            first_s = simulation.records.first_token_s[mine[:, 0]]
+            shown_s = np.where(np.isnan(first_s), own_s, first_s)
+            start_s = np.where(shown_s >= before_s, np.minimum(shown_s, own_s), own_s)
         for row, begins_s, ends_s in zip(
-            mine[:, 0].tolist(), start.tolist(), end.tolist(), strict=True
+            mine[:, 0].tolist(), start_s.tolist(), end_s.tolist(), strict=True
         ):
             found.setdefault(row, []).append((begins_s, ends_s))
     return {row: sorted(times) for row, times in found.items()}
 
 
 def _pass_start_s(leaps: Leaps, here: BoolArray, numbers: IntArray) -> FloatArray:
-    """Return the end of the pass before each number, s: where that begins without a break."""
+    """Return when the passes begin, by their numbers among the leaps `here`, s."""
+    leap, number = _place(leaps, here, numbers)
+    return _after_s(leaps, here, leap, number)
+
+
+def _pass_end_s(leaps: Leaps, here: BoolArray, numbers: IntArray) -> FloatArray:
+    """Return when the passes end, s; that before the first of all: when the first begins."""
+    leap, number = _place(leaps, here, np.maximum(numbers, 0))
+    return _after_s(leaps, here, leap, number + (numbers >= 0))
+
+
+def _place(leaps: Leaps, here: BoolArray, numbers: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the leap (among those `here`) of each pass, and its number in there, from 0."""
     passes = leaps.passes[here]
     first = np.cumsum(passes) - passes
-    leap = np.maximum(np.searchsorted(first, numbers - 1, side="right") - 1, 0)
-    done = (numbers - first[leap]).astype(np.float64)
+    leap = np.searchsorted(first, numbers, side="right") - 1
+    return leap, numbers - first[leap]
+
+
+def _after_s(leaps: Leaps, here: BoolArray, leap: IntArray, done: IntArray) -> FloatArray:
+    """Return the time at which so many passes of each leap are over, s."""
     sloped = leaps.slope_s[here][leap] * (done * (done - 1) / 2)
     return np.asarray(leaps.start_s[here][leap] + done * leaps.first_s[here][leap] + sloped)

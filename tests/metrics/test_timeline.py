@@ -78,6 +78,59 @@ def test_who_is_never_served_waits_in_a_row_of_its_own(
     assert columns["queued"].tolist() == [0, 0, 0, 1]
 
 
+def test_lanes_that_overlap_are_one_replica(
+    a_records: Records, a_simulation: Simulate, some_leaps: SomeLeaps
+) -> None:
+    """Lane 0 runs from 0 to 2 s, lane 1 from 1 to 4 s: the replica is busy for 4 s of 5."""
+    leaps = replace(
+        some_leaps([0.0, 1.0], [2.0, 3.0], [0.0, 0.0]),
+        replica=np.array([0, 1]),
+        sequences=np.array([3.0, 5.0]),
+        kv_used_tokens=np.array([100.0, 200.0]),
+    )
+    simulation = replace(
+        a_simulation(a_records([0.0, 1.0], last_token_s=[2.0, 4.0]), leaps=leaps),
+        lanes=2,
+        replicas=1,
+    )
+    columns = timeline(simulation, bin_s=5.0).columns
+    assert columns["replica"].tolist() == [0]
+    assert columns["busy"].tolist() == pytest.approx([0.8])
+    assert columns["passes"].tolist() == pytest.approx([2])
+    assert columns["pass_s"].tolist() == pytest.approx([2.5])
+    assert columns["pass_max_s"].tolist() == pytest.approx([3.0])
+    assert columns["running"].tolist() == pytest.approx([(2 * 3 + 3 * 5) / 5])
+    assert columns["kv_used_tokens"].tolist() == pytest.approx([(2 * 100 + 3 * 200) / 5])
+
+
+@pytest.mark.parametrize(
+    ("scenario", "settings"),
+    [
+        ("sessions-32b-h200", []),
+        ("chat-70b-h100", ["deployment.attention_data_parallel=2", "deployment.replicas=2"]),
+        ("chat-70b-h100", ["engine=sglang"]),
+    ],
+)
+def test_of_lanes_sessions_and_passes_of_prompts_nothing_is_lost(
+    scenario: str, settings: list[str]
+) -> None:
+    simulation = run(load_scenario(scenario, ["run.requests=200", *settings])).simulation
+    table = timeline(simulation)
+    columns, leaps, records = table.columns, simulation.leaps, simulation.records
+    served = columns["replica"] >= 0
+    assert set(columns["replica"][served]) == set(range(simulation.replicas))
+    assert columns["passes"].sum() == pytest.approx(leaps.passes.sum())
+    work_s = (leaps.sequences * leaps.duration_s).sum()
+    assert columns["running"].sum() * table.bin_s == pytest.approx(work_s)
+    assert columns["finished"].sum() == np.count_nonzero(~np.isnan(records.last_token_s))
+    for replica in range(simulation.replicas):
+        mine = columns["replica"] == replica
+        here = leaps.replica // simulation.lanes == replica
+        busy_s = columns["busy"][mine].sum() * table.bin_s
+        assert busy_s <= leaps.duration_s[here].sum() * (1 + 1e-9)
+        assert busy_s >= leaps.duration_s[here].sum() / simulation.lanes * (1 - 1e-9)
+
+
 @pytest.mark.parametrize("bin_s", [None, 0.37, 50.0])
 def test_over_a_real_run_the_bins_add_up(bin_s: float | None) -> None:
     outcome = run(load_scenario("chat-70b-h100", ["run.requests=400"]), intervals=False)

@@ -169,6 +169,58 @@ def test_turns_of_a_session_have_their_own_stretches() -> None:
         assert begun[row, "decode"] == pytest.approx(records.first_token_s[row], abs=1e-6)
 
 
+LANES = ["run.requests=300", "deployment.attention_data_parallel=2", "deployment.replicas=2"]
+
+
+def test_lanes_of_a_replica_are_tracks_of_its_process() -> None:
+    found = run(load_scenario("chat-70b-h100", LANES), intervals=False)
+    leaps = found.simulation.leaps
+    assert found.simulation.lanes == 2
+    assert set(leaps.replica.tolist()) == {0, 1, 2, 3}
+    events = json.loads(trace_events_json(found))["traceEvents"]
+    counts: dict[tuple[int, int], int] = defaultdict(int)
+    for event in events:
+        if event["ph"] == "X":
+            counts[event["pid"], event["tid"]] += event["args"]["passes"]
+    assert counts == {
+        (1 + lane // 2, 1 + lane % 2): leaps.passes[leaps.replica == lane].sum()
+        for lane in range(4)
+    }
+    assert {event["pid"] for event in events if event["ph"] == "b"} - {1_000_000} == {1, 2}
+    names = [event["args"]["name"] for event in events if event["name"] == "thread_name"]
+    assert names == ["passes of lane 0", "passes of lane 1"] * 2
+    assert_decoding_runs_from_the_first_token_to_the_last(found, events)
+
+
+def assert_decoding_runs_from_the_first_token_to_the_last(
+    found: Outcome, events: list[dict[str, Any]]
+) -> None:
+    records, times = found.simulation.records, {}
+    for event in events:
+        if event["ph"] in "be":
+            times[event["ph"], event["id"], event["name"]] = event["ts"] / 1e6
+    done = np.flatnonzero(records.status == Status.FINISHED)
+    once = [row for row in done if records.preemptions[row] == 0 and records.chunks[row] > 1]
+    assert len(once) > 50
+    for row in once:
+        assert times["b", row, "decode"] == pytest.approx(records.first_token_s[row], abs=1e-6)
+        assert times["e", row, "decode"] == pytest.approx(records.last_token_s[row], abs=1e-6)
+
+
+def test_passes_of_prompts_only_do_not_shift_those_that_decode() -> None:
+    """SGLang lets the batch stand still; its front end, which shows tokens later, is left out."""
+    settings = [
+        "run.requests=300",
+        "engine=sglang",
+        "engine_options.front_end_tokens_per_s=unlimited",
+    ]
+    found = run(load_scenario("chat-70b-h100", settings), intervals=False)
+    assert len(found.simulation.standing) > 50
+    assert (found.simulation.leaps.prefill_s[found.simulation.standing] > 0).all()
+    events = json.loads(trace_events_json(found))["traceEvents"]
+    assert_decoding_runs_from_the_first_token_to_the_last(found, events)
+
+
 def test_the_same_run_gives_the_same_bytes() -> None:
     again = run(load_scenario("chat-70b-h100", TIGHT), intervals=False)
     assert trace_events_json(again) == trace_events_json(outcome())
