@@ -19,6 +19,8 @@ from sim.hardware import ExpertsFit
 from sim.precision import BYTES_PER_WEIGHT, Precision
 from sim.records import FloatArray
 
+MOST_GPUS: Final = 16
+"""Experts over more GPUs than this go by the form and their neighbours: a table must stay small."""
 ROUTINGS: Final = ("power_law_1.2", "power_law_1.01", "balanced")
 """In order of preference: balanced routing is quicker than servers are."""
 _FACTS: Final = (
@@ -30,6 +32,7 @@ _FACTS: Final = (
 def experts_problem(timings: Timings, precision: Precision, source: Source) -> Problem | None:
     """Return the experts whose weights have one format; None without rows."""
     rows = _fastest(_routed(timings.where(operation="experts", precision=precision)))
+    rows = rows.keep(rows.number("tensor_parallel") * rows.number("expert_parallel") <= MOST_GPUS)
     if not len(rows):
         return None
     computed = precision if source.gpu.peak_flop_per_s(precision) is not None else "bf16"
@@ -60,7 +63,7 @@ def experts_problem(timings: Timings, precision: Precision, source: Source) -> P
         measured_s=rows.number("latency_s"),
         floor_s=np.maximum(flop / peak, moved / source.bandwidth),
         groups=groups,
-        coordinates={"tokens": m},
+        coordinates={"tokens": m, "expert_parallel": ep},
         flop=flop,
         bytes_moved=moved,
         coefficients=(

@@ -12,7 +12,7 @@ from sim.cost.residuals import ExpertShape, ShapeTable
 from sim.hardware.residual import ExpertShapes
 from sim.records import FloatArray
 
-TOKENS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
+TOKENS: Final = (1, 4, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 16384)
 """Knots of the tokens."""
 _MOST: Final = 4.5
 
