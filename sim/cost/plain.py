@@ -14,7 +14,7 @@ from sim.cost.layers import Layers
 from sim.cost.layout import Layout
 from sim.cost.operation import Kind, Operation
 from sim.cost.forms import gemm_s
-from sim.cost.residuals import Curve, Grid
+from sim.cost.residuals import Curve, grid_of
 from sim.cost.roofline import Number
 from sim.cost.work import ACTIVATION_BYTES, Gemm
 from sim.hardware import FittedProfile, GpuProfile
@@ -128,7 +128,7 @@ class Plain:
         if fit.residual is None:
             return None
         if gemm not in self._curves:
-            grid = Grid.of(fit.residual)
+            grid = grid_of(fit.residual)
             self._curves[gemm] = grid.along("tokens", inner=gemm.inner, outer=gemm.outer)
         return self._curves[gemm]
 
@@ -189,7 +189,7 @@ class Plain:
             return form_s
         key = (name, gpus)
         if key not in self._curves:
-            self._curves[key] = Grid.of(fit.residual).along("bytes", ranks=gpus)
+            self._curves[key] = grid_of(fit.residual).along("bytes", ranks=gpus)
         curve = self._curves[key]
         if curve is None:
             return form_s

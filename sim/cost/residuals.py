@@ -1,7 +1,10 @@
 """Reading the tables of residuals: by how much a kernel is slower than its smooth form."""
 
+from bisect import bisect_right
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
+from math import exp, log2
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +75,53 @@ class Grid:
         """Return the table as a curve over one of its axes, with the others fixed."""
         knots = self.octaves[self.names.index(name)]
         return Curve(knots, self.log_ratio(**{name: 2.0**knots}, **fixed))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plane:
+    """A grid of which two axes are left, for single figures: it is asked in the inner loop."""
+
+    rows: list[float]
+    columns: list[float]
+    values: list[list[float]]
+
+    @classmethod
+    def of(cls, grid: Grid, rows: str, columns: str, **fixed: float) -> "Plane":
+        """Fix all axes of a grid but two."""
+        at = [grid.octaves[grid.names.index(name)] for name in (rows, columns)]
+        meshes = np.meshgrid(*(2.0**octaves for octaves in at), indexing="ij")
+        used = {name: value for name, value in fixed.items() if name in grid.names}
+        values = grid.log_ratio(**{rows: meshes[0], columns: meshes[1]}, **used)
+        return cls(at[0].tolist(), at[1].tolist(), values.tolist())
+
+    def factor(self, row: float, column: float) -> float:
+        """Return measured / form."""
+        i, x, row_left = _bracket(log2(row), self.rows)
+        j, y, column_left = _bracket(log2(column), self.columns)
+        below, above = self.values[i], self.values[i + 1]
+        lower = below[j] + y * (below[j + 1] - below[j])
+        upper = above[j] + y * (above[j + 1] - above[j])
+        return exp((lower + x * (upper - lower)) * row_left * column_left)
+
+
+def _bracket(octaves: float, knots: list[float]) -> tuple[int, float, float]:
+    """Return `bracket` of a single figure."""
+    inside = min(max(octaves, knots[0]), knots[-1])
+    below = min(bisect_right(knots, inside), len(knots) - 1) - 1
+    fraction = (inside - knots[below]) / (knots[below + 1] - knots[below])
+    return below, fraction, max(0.0, 1.0 - abs(octaves - inside))
+
+
+@lru_cache(maxsize=256)
+def grid_of(residual: Residual) -> Grid:
+    """Return a table as numbers; remembered."""
+    return Grid.of(residual)
+
+
+@lru_cache(maxsize=64)
+def shapes_of(table: ExpertShapes) -> "ShapeTable":
+    """Return a table of experts as numbers; remembered."""
+    return ShapeTable.of(table)
 
 
 def bracket(
