@@ -109,7 +109,9 @@ def _problems(timings: Timings, engine: str, source: Source) -> Iterator[Problem
     pools: dict[tuple[str, str], Timings] = {}
     for name in timings.texts("engine"):
         mine = timings.where(engine=name)
-        pools.update({(name, part): mine.where(operation=part) for part in mine.texts("operation")})
+        pools.update(
+            {(name, part): mine.where(operation=part) for part in mine.texts("operation")}
+        )
     for part, build in _parts(source):
         order = (engine, *STAND_INS.get(engine, ("nccl",)))
         if part == "latent_prefill":

@@ -51,6 +51,6 @@ class ShapeRows:
 def _facts(shape: ExpertShape) -> str:
     sizes = (
         *(shape.hidden, shape.intermediate, shape.experts),
-        *(shape.active, shape.expert_parallel),
+        *(shape.active, shape.expert_parallel, shape.matrices),
     )
     return " ".join(f"{size:g}" for size in sizes)

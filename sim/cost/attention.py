@@ -158,7 +158,7 @@ def decode_rates(
     """
     fit = (fitted.latent_attention if kind.latent else fitted.decode_attention)[kv]
     bandwidth = gpu.memory_bandwidth_bytes_per_s.value
-    peak, items = gpu.peak_flop_per_s("bf16") or 0.0, sequences * kind.kv_heads
+    peak, items = _peak(gpu, fit.computed), sequences * kind.kv_heads
     factor = _decode_factor(kind, fit, items)
     return Rates(
         kind,
@@ -169,6 +169,10 @@ def decode_rates(
         pair_flop=kind.decode_pair_flop,
         peak_flop_per_s=peak,
     )  # fmt: skip
+
+
+def _peak(gpu: GpuProfile, computed: Precision) -> float:
+    return gpu.peak_flop_per_s(computed) or gpu.peak_flop_per_s("bf16") or 0.0
 
 
 def _decode_factor(kind: Attention, fit: DecodeAttentionFit, items: int) -> float:
@@ -197,7 +201,7 @@ class Prefill:
             efficiency = decode.bandwidth_efficiency
             fit = fit.model_copy(update={"bandwidth_efficiency": efficiency})
         self.kind, self.fit = kind, fit
-        self.peak = gpu.peak_flop_per_s(fit.computed) or gpu.peak_flop_per_s("bf16") or 0.0
+        self.peak = _peak(gpu, fit.computed)
         self.bandwidth = gpu.memory_bandwidth_bytes_per_s.value
         self._efficiency, self._p = fit.bandwidth_efficiency or 1.0, fit.p
         reached = self._efficiency * self.bandwidth

@@ -105,9 +105,7 @@ class Dense:
         flop, peak = 2.0 * choices * one, self.plain.peak(fit.computed or stored.computed)
         bandwidth = self.gpu.memory_bandwidth_bytes_per_s.value
         seconds = float(
-            experts_s(
-                fit, flop=flop, bytes_moved=moved, flop_per_s=peak, bytes_per_s=bandwidth
-            )
+            experts_s(fit, flop=flop, bytes_moved=moved, flop_per_s=peak, bytes_per_s=bandwidth)
         )
         curve = self._curve_of(mlp, fit)
         if curve is not None:
@@ -134,6 +132,7 @@ class Dense:
             experts=mlp.experts / self.layout.expert,
             active=mlp.active,
             expert_parallel=self.layout.expert,
+            matrices=3.0 if mlp.gated else 2.0,
         )
 
     def _curve_of(self, mlp: Experts, fit: ExpertsFit) -> Curve | None:

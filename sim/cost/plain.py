@@ -15,7 +15,7 @@ from sim.cost.layout import Layout
 from sim.cost.operation import Kind, Operation
 from sim.cost.forms import gemm_s
 from sim.cost.residuals import Curve, grid_of
-from sim.cost.roofline import Number
+from sim.cost.roofline import Figures, Number
 from sim.cost.work import ACTIVATION_BYTES, Gemm
 from sim.hardware import FittedProfile, GpuProfile
 from sim.hardware.fitted import CollectiveFit, Collectives, GemmFit
@@ -182,8 +182,14 @@ class Plain:
                     yield Timed(label, 2 * count, seconds, bytes_moved=moved, kind="collective")
 
     def _measured(  # noqa: PLR0917  # private
-        self, name: str, gpus: int, fit: CollectiveFit, moved: Number, form_s: Number, link: float
-    ) -> Number:
+        self,
+        name: str,
+        gpus: int,
+        fit: CollectiveFit,
+        moved: Figures,
+        form_s: Figures,
+        link: float,
+    ) -> Figures:
         """Apply a collective's residuals; a tensor cannot pass a link faster than it takes."""
         if fit.residual is None:
             return form_s
@@ -194,7 +200,7 @@ class Plain:
         if curve is None:
             return form_s
         floor_s = moved * ((gpus - 1) / gpus) / link
-        seconds: Number = np.maximum(form_s * curve.factor(moved), floor_s)
+        seconds: Figures = np.maximum(form_s * curve.factor(moved), floor_s)
         return seconds
 
     def _between(self, gpus: int) -> tuple[Collectives, float]:

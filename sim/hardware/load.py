@@ -60,6 +60,11 @@ def load_fitted_file(path: Path) -> FittedProfile:
     return _profile(path, _changed_ns(path))
 
 
+def load_fitted_named(reference: str | Path) -> FittedProfile:
+    """Return a fitted profile by its name, such as `h100_sxm__vllm`, or from a file."""
+    return load_fitted_file(find("fitted profile", reference, FITTED))
+
+
 def _changed_ns(path: Path) -> int:
     return path.stat().st_mtime_ns if path.is_file() else 0
 
