@@ -139,8 +139,20 @@ def explain_command(
 
 @app.command(name="validate")
 def validate_command(
-    runs: Annotated[Path, typer.Argument(metavar="RUNS.csv", help="Measured serving runs.")],
+    runs: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUNS", help="A CSV table of measured runs, or a benchmark's result file."
+        ),
+    ],
     *,
+    scenario: Annotated[
+        str | None,
+        typer.Option(
+            "--scenario", metavar="S", help="The deployment that a result file does not tell."
+        ),
+    ] = None,
+    overrides: options.Overrides = None,
     ttft: Annotated[
         Literal["mean", "median"],
         typer.Option("--ttft-statistic", help="What the table's TTFT is, once for the file."),
@@ -151,7 +163,14 @@ def validate_command(
     """Compare measured serving runs with the simulator."""
     from app.cli.validate import validate_runs
 
-    return validate_runs(runs, ttft=ttft, out=out, as_json=as_json)
+    return validate_runs(
+        runs,
+        scenario=scenario,
+        overrides=overrides or [],
+        ttft=ttft,
+        out=out,
+        as_json=as_json,
+    )
 
 
 @app.command(name="init")

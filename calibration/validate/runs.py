@@ -58,7 +58,7 @@ class MeasuredRun:
 
 def read_runs(path: Path) -> tuple[MeasuredRun, ...]:
     """Return the rows of a CSV file, or raise one sentence that names the line and the column."""
-    header, rows = _cells(path)
+    header, rows = read_cells(path)
     missing = [name for name in REQUIRED if name not in header]
     if missing:
         names = ", ".join(f"`{name}`" for name in missing)
@@ -68,14 +68,15 @@ def read_runs(path: Path) -> tuple[MeasuredRun, ...]:
             where=str(path),
             remedy="a table of measured runs has one row a run; more columns are ignored",
         )
-    _check_shape(path, header, rows)
-    if not rows:
-        raise InputError("the table has no rows", where=str(path))
+    _check_repeats(path, rows)
     return tuple(_Row(path, line, dict(zip(header, row, strict=True))).run() for line, row in rows)
 
 
-def _cells(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Return the header and the rows with their line in the file; blank lines are skipped."""
+def read_cells(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Return the header and the rows with their line in the file; blank lines are skipped.
+
+    Raises `InputError` for what is no CSV table of at least one row.
+    """
     if path.is_dir():
         raise InputError("this is a directory, not a file", where=str(path))
     try:
@@ -93,7 +94,21 @@ def _cells(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     if not lines:
         raise InputError("the file is empty", where=str(path))
     (_, header), rows = lines[0], lines[1:]
+    _check_shape(path, header, rows)
+    if not rows:
+        raise InputError("the table has no rows", where=str(path))
     return header, rows
+
+
+def _check_repeats(path: Path, rows: Sequence[tuple[int, list[str]]]) -> None:
+    """Refuse a row that stands there twice: it would count twice in every error."""
+    seen: dict[tuple[str, ...], int] = {}
+    for line, row in rows:
+        first = seen.setdefault(tuple(row), line)
+        if first != line:
+            raise InputError(
+                f"line {line} repeats line {first}", where=str(path), remedy="remove one of them"
+            )
 
 
 def _check_shape(path: Path, header: list[str], rows: Sequence[tuple[int, list[str]]]) -> None:
