@@ -139,38 +139,19 @@ def explain_command(
 
 @app.command(name="validate")
 def validate_command(
-    runs: Annotated[
-        Path,
-        typer.Argument(
-            metavar="RUNS", help="A CSV table of measured runs, or a benchmark's result file."
-        ),
-    ],
+    runs: options.Runs,
     *,
-    scenario: Annotated[
-        str | None,
-        typer.Option(
-            "--scenario", metavar="S", help="The deployment that a result file does not tell."
-        ),
-    ] = None,
+    scenario: options.ServedAs = None,
     overrides: options.Overrides = None,
-    ttft: Annotated[
-        Literal["mean", "median"],
-        typer.Option("--ttft-statistic", help="What the table's TTFT is, once for the file."),
-    ] = "mean",
+    ttft: options.TtftStatistic = "mean",
     out: options.OutFolder = None,
     as_json: options.AsJson = False,
 ) -> int:
     """Compare measured serving runs with the simulator."""
     from app.cli.validate import validate_runs
 
-    return validate_runs(
-        runs,
-        scenario=scenario,
-        overrides=overrides or [],
-        ttft=ttft,
-        out=out,
-        as_json=as_json,
-    )
+    served = (scenario, overrides or [])
+    return validate_runs(runs, served, ttft=ttft, out=out, as_json=as_json)
 
 
 @app.command(name="init")

@@ -27,14 +27,17 @@ Statistic = Literal["mean", "median"]
 
 def validate_runs(
     path: Path,
+    served: tuple[str | None, Sequence[str]],
     *,
-    scenario: str | None,
-    overrides: Sequence[str],
     ttft: Statistic,
     out: Path | None,
     as_json: bool,
 ) -> int:
-    """Simulate each measured run and print how far the predictions are off."""
+    """Simulate each measured run and print how far the predictions are off.
+
+    `served` is a scenario with overrides, for what a benchmark's file does not tell.
+    """
+    scenario, overrides = served
     if out is not None:
         check_folder(out)
     if is_benchmark(path):

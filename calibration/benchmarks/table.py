@@ -18,7 +18,7 @@ from calibration.importers import Benchmark, Lengths, Served
 from calibration.importers.numbers import gpu_name, text
 from calibration.importers.record import LATENCIES, RATES, STATISTICS
 from calibration.validate.replay import Statistic
-from calibration.validate.runs import read_cells
+from calibration.validate.runs import check_shape, read_cells
 from sim.errors import InputError
 
 TOOL: Final = "table of open-loop runs"
@@ -45,6 +45,7 @@ def read_table(path: Path, statistic: Statistic) -> tuple[Benchmark, ...]:
     missing = [f"`{name}`" for name in REQUIRED if name not in header]
     if missing:
         raise InputError(f"columns are missing: {', '.join(missing)}", where=str(path))
+    check_shape(path, header, rows)
     columns = {name: found for name in header if (found := figure_of(name, statistic))}
     if not columns:
         raise InputError(

@@ -68,14 +68,14 @@ def read_runs(path: Path) -> tuple[MeasuredRun, ...]:
             where=str(path),
             remedy="a table of measured runs has one row a run; more columns are ignored",
         )
-    _check_repeats(path, rows)
+    check_shape(path, header, rows)
     return tuple(_Row(path, line, dict(zip(header, row, strict=True))).run() for line, row in rows)
 
 
 def read_cells(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Return the header and the rows with their line in the file; blank lines are skipped.
 
-    Raises `InputError` for what is no CSV table of at least one row.
+    Raises `InputError` for what is no CSV file.
     """
     if path.is_dir():
         raise InputError("this is a directory, not a file", where=str(path))
@@ -94,9 +94,6 @@ def read_cells(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     if not lines:
         raise InputError("the file is empty", where=str(path))
     (_, header), rows = lines[0], lines[1:]
-    _check_shape(path, header, rows)
-    if not rows:
-        raise InputError("the table has no rows", where=str(path))
     return header, rows
 
 
@@ -111,7 +108,8 @@ def _check_repeats(path: Path, rows: Sequence[tuple[int, list[str]]]) -> None:
             )
 
 
-def _check_shape(path: Path, header: list[str], rows: Sequence[tuple[int, list[str]]]) -> None:
+def check_shape(path: Path, header: list[str], rows: Sequence[tuple[int, list[str]]]) -> None:
+    """Raise `InputError` where cells and columns do not match, or a row stands there twice."""
     twice = sorted({name for name in header if name and header.count(name) > 1})
     if twice:
         raise InputError(f"the column `{twice[0]}` is given twice", where=str(path))
@@ -120,6 +118,9 @@ def _check_shape(path: Path, header: list[str], rows: Sequence[tuple[int, list[s
             raise InputError(
                 f"line {line} has {len(row)} cells, the header {len(header)}", where=str(path)
             )
+    if not rows:
+        raise InputError("the table has no rows", where=str(path))
+    _check_repeats(path, rows)
 
 
 @dataclass(frozen=True, slots=True)
