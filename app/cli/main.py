@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal, TextIO
 
 import typer
 
-from app.cli import options
+from app.cli import calibrate, options
 from app.cli.exits import (
     INTERRUPTED,
     WRONG_INPUT,
@@ -33,6 +33,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+app.add_typer(calibrate.group, name="calibrate")
 
 
 @app.callback()

@@ -1,7 +1,7 @@
 """Where a timing comes from: device, driver, libraries, clock, date."""
 
 import subprocess
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any
 
 import torch
@@ -13,7 +13,7 @@ def provenance(device: Device) -> dict[str, Any]:
     """Return the columns that are the same for all rows of a run."""
     driver = _smi("driver_version") if device.cuda else None
     cuda = f", CUDA {torch.version.cuda}" if device.cuda else ""
-    now = datetime.now(tz=timezone.utc)
+    now = datetime.now(tz=UTC)
     return {
         "gpu": device.name,
         "engine": "torch",
