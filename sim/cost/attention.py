@@ -1,14 +1,19 @@
 """Attention over the KV cache: time is a straight line in the tokens read and in the pairs."""
 
 from dataclasses import dataclass
+from math import exp
 
+from sim.cost.forms import prefill_attention_s
 from sim.cost.layout import Layout
 from sim.cost.operation import Operation
-from sim.hardware import FittedProfile, GpuProfile
+from sim.cost.residuals import Grid
+from sim.cost.work import ACTIVATION_BYTES
+from sim.hardware import DecodeAttentionFit, FittedProfile, GpuProfile
 from sim.model import GroupedQuery, Latent, Model
 from sim.precision import BYTES_PER_WEIGHT, Precision
 
 NO_LIMIT = 1 << 60
+_MOST_REMEMBERED = 1 << 16
 INDEXER_BYTES = 1.0
 """Engines keep the indexer's keys in FP8 whatever the cache is in."""
 
@@ -26,6 +31,12 @@ class Attention:
     decode_pair_flop: float
     """FLOP per query x key pair, one layer: 2 heads (d_qk + d_v); latent widths where absorbed."""
     prefill_pair_flop: float
+    heads: int = 1
+    """Query heads on one rank."""
+    kv_heads: int = 1
+    head_dim: float = 128.0
+    query_bytes: float = 0.0
+    """Query read and output written per position of a prompt, one layer."""
     latent: bool = False
     """All heads read one latent."""
 
@@ -106,6 +117,10 @@ def _grouped_query(mixer: GroupedQuery, count: int, layout: Layout, kv_bytes: fl
         token_bytes=layout.kv_heads(mixer.kv_heads) * width * kv_bytes,
         decode_pair_flop=flop,
         prefill_pair_flop=flop,
+        heads=layout.heads(mixer.heads),
+        kv_heads=layout.kv_heads(mixer.kv_heads),
+        head_dim=mixer.head_dim,
+        query_bytes=layout.heads(mixer.heads) * width * ACTIVATION_BYTES,
     )
 
 
@@ -120,6 +135,11 @@ def _latent(mixer: Latent, count: int, layout: Layout, kv_bytes: float) -> list[
             token_bytes=cached * kv_bytes,
             decode_pair_flop=2.0 * heads * (cached + mixer.kv_rank),
             prefill_pair_flop=2.0 * heads * (mixer.nope_dim + mixer.rope_dim + mixer.value_dim),
+            heads=heads,
+            head_dim=cached,
+            query_bytes=heads
+            * (mixer.nope_dim + mixer.rope_dim + mixer.value_dim)
+            * ACTIVATION_BYTES,
             latent=True,
         )
     ]
@@ -130,30 +150,113 @@ def _latent(mixer: Latent, count: int, layout: Layout, kv_bytes: float) -> list[
     return kinds
 
 
-def decode_rates(kind: Attention, gpu: GpuProfile, fitted: FittedProfile, kv: Precision) -> Rates:
-    """Few queries against a long cache: bound by the KV read, unless many queries share it."""
+def decode_rates(
+    kind: Attention, gpu: GpuProfile, fitted: FittedProfile, kv: Precision, sequences: int = 1
+) -> Rates:
+    """Few queries against a long cache: bound by the KV read, unless many queries share it.
+
+    What a kernel pays per sequence, and its residuals, are those of one batch: the line in the
+    context holds for `sequences` sequences.
+    """
     fit = (fitted.latent_attention if kind.latent else fitted.decode_attention)[kv]
-    bandwidth = fit.bandwidth_efficiency * gpu.memory_bandwidth_bytes_per_s.value
-    peak = gpu.peak_flop_per_s("bf16") or 0.0
+    bandwidth = gpu.memory_bandwidth_bytes_per_s.value
+    peak, items = gpu.peak_flop_per_s("bf16") or 0.0, sequences * kind.kv_heads
+    factor = _decode_factor(kind, fit, items)
     return Rates(
         kind,
-        fixed_s=kind.count * fit.fixed_s,
-        token_s=kind.count * kind.token_bytes / bandwidth,
-        pair_s=kind.count * kind.decode_pair_flop / (fit.flop_efficiency * peak),
+        fixed_s=kind.count * factor * (fit.fixed_s + fit.per_item_s * items),
+        token_s=kind.count * kind.token_bytes * max(factor / fit.bandwidth_efficiency, 1.0)
+        / bandwidth,
+        pair_s=kind.count * kind.decode_pair_flop * max(factor / fit.flop_efficiency, 1.0) / peak,
         pair_flop=kind.decode_pair_flop,
         peak_flop_per_s=peak,
-    )
+    )  # fmt: skip
 
 
-def prefill_rates(kind: Attention, gpu: GpuProfile, fitted: FittedProfile, kv: Precision) -> Rates:
-    """A chunk of a prompt against itself and the cache before it: bound by the arithmetic."""
-    fit = fitted.prefill_attention
-    peak = gpu.peak_flop_per_s("bf16") or 0.0
-    return Rates(
-        kind,
-        fixed_s=kind.count * fit.fixed_s,
-        token_s=decode_rates(kind, gpu, fitted, kv).token_s,
-        pair_s=kind.count * kind.prefill_pair_flop / (fit.flop_efficiency * peak),
-        pair_flop=kind.prefill_pair_flop,
-        peak_flop_per_s=peak,
-    )
+def _decode_factor(kind: Attention, fit: DecodeAttentionFit, items: int) -> float:
+    if fit.residual is None:
+        return 1.0
+    quantities = {
+        "items": float(items),
+        "heads_per_kv": kind.heads / kind.kv_heads,
+        "head_dim": kind.head_dim,
+    }
+    grid = Grid.of(fit.residual)
+    return exp(float(grid.log_ratio(**{name: quantities[name] for name in grid.names})))
+
+
+class Prefill:
+    """Chunks of prompts against themselves and the cache before them."""
+
+    def __init__(
+        self, kind: Attention, gpu: GpuProfile, fitted: FittedProfile, kv: Precision
+    ) -> None:
+        fit = (fitted.latent_prefill if kind.latent else fitted.prefill_attention)[kv]
+        self._query_bytes = kind.query_bytes
+        if fit.bandwidth_efficiency is None:
+            self._query_bytes = 0.0
+            decode = (fitted.latent_attention if kind.latent else fitted.decode_attention)[kv]
+            efficiency = decode.bandwidth_efficiency
+            fit = fit.model_copy(update={"bandwidth_efficiency": efficiency})
+        self.kind, self.fit = kind, fit
+        self.peak = gpu.peak_flop_per_s(fit.computed) or gpu.peak_flop_per_s("bf16") or 0.0
+        self.bandwidth = gpu.memory_bandwidth_bytes_per_s.value
+        self._grid = None if fit.residual is None else Grid.of(fit.residual)
+        self._factors: dict[tuple[float, float], float] = {}
+
+    def seconds(
+        self, context_tokens: float, pairs: float, sequences: float, tokens: float
+    ) -> float:
+        """Return the time of all layers of the kind for chunks of `tokens` in all, s."""
+        kind, fit = self.kind, self.fit
+        flop = kind.prefill_pair_flop * pairs
+        moved = kind.token_bytes * context_tokens + self._query_bytes * tokens
+        seconds = float(
+            prefill_attention_s(
+                fit,
+                flop=flop,
+                bytes_moved=moved,
+                flop_per_s=self.peak,
+                bytes_per_s=self.bandwidth,
+            )
+        )
+        if self._grid is not None:
+            floor_s = max(flop / self.peak, moved / self.bandwidth)
+            seconds = max(seconds * self._factor(sequences, tokens), floor_s)
+        return kind.count * seconds
+
+    def _factor(self, sequences: float, tokens: float) -> float:
+        """Return measured / form; it depends on the chunks, not on the context before them."""
+        key = sequences, tokens
+        known = self._factors.get(key)
+        if known is None and self._grid is not None:
+            quantities = {
+                "query_tokens": tokens / sequences,
+                "items": sequences * self.kind.heads,
+                "heads_per_kv": self.kind.heads / self.kind.kv_heads,
+            }
+            used = {name: quantities[name] for name in self._grid.names}
+            known = exp(float(self._grid.log_ratio(**used)))
+            if len(self._factors) < _MOST_REMEMBERED:
+                self._factors[key] = known
+        return known or 1.0
+
+    def operation(
+        self, context_tokens: float, pairs: float, sequences: float, tokens: float
+    ) -> Operation:
+        """Return the kind as one line of a pass."""
+        kind = self.kind
+        flop = kind.prefill_pair_flop * pairs
+        moved = kind.token_bytes * context_tokens + self._query_bytes * tokens
+        bandwidth = (self.fit.bandwidth_efficiency or 1.0) * self.bandwidth
+        return Operation(
+            name=f"prefill {kind.name}",
+            count=kind.count,
+            seconds=self.seconds(context_tokens, pairs, sequences, tokens) / kind.count,
+            flop=flop,
+            bytes_moved=moved,
+            fixed_s=self.fit.fixed_s,
+            memory_s=moved / bandwidth,
+            compute_s=flop / (self.fit.flop_efficiency * self.peak),
+            peak_flop_per_s=self.peak,
+        )

@@ -42,19 +42,26 @@ def load_fitted(gpu: GpuProfile, engine: str) -> FittedProfile:
     """Return the kernel layer for a GPU and an engine.
 
     In this order: the file of both; the GPU's generic file; the universal roofline, labelled
-    assumed. What a file lacks comes from the universal roofline too (see `borrowed`).
+    assumed. What a file lacks comes from the next of them (see `borrowed`).
     """
-    for kernels in (engine, GENERIC):
-        path = FITTED / f"{gpu.name}__{kernels}.yaml"
+    generic = FITTED / f"{gpu.name}__{GENERIC}.yaml"
+    own = FITTED / f"{gpu.name}__{engine}.yaml"
+    if own.is_file() and generic.is_file() and own != generic:
+        return load_fitted_file(own, load_fitted_file(generic))
+    for path in (own, generic):
         if path.is_file():
             return load_fitted_file(path)
     note = f"no fit for {gpu.name}: the universal roofline stands in"
     return load_universal().model_copy(update={"gpu": gpu.name, "origin": "assumed", "note": note})
 
 
-def load_fitted_file(path: Path) -> FittedProfile:
-    """Return the kernel layer that a file holds, completed from the universal roofline."""
-    return validate(FittedFile, read_yaml(path), str(path)).to_profile(load_universal())
+def load_fitted_file(path: Path, fallback: FittedProfile | None = None) -> FittedProfile:
+    """Return the kernel layer that a file holds, completed from `fallback`.
+
+    None: from the universal roofline.
+    """
+    file = validate(FittedFile, read_yaml(path), str(path))
+    return file.to_profile(load_universal() if fallback is None else fallback)
 
 
 @cache

@@ -51,9 +51,10 @@ def _fits(profile: FittedProfile) -> Iterator[BaseModel]:
     for table in (
         *(profile.gemm, profile.experts),
         *(profile.decode_attention, profile.latent_attention),
+        *(profile.prefill_attention, profile.latent_prefill),
     ):
         yield from table.values()
-    yield from (profile.recurrent, profile.prefill_attention)
+    yield profile.recurrent
     for where in (profile, profile.network):
         for name in Collectives.model_fields:
             yield getattr(where, name)

@@ -36,8 +36,8 @@ def test_the_universal_roofline_has_its_published_coefficients() -> None:
         assert (gemm.flop_efficiency, gemm.bandwidth_efficiency, gemm.p) == (0.6, 0.8, 4)
         assert fitted.decode_attention[precision].fixed_s == pytest.approx(8e-6)
         assert fitted.decode_attention[precision].bandwidth_efficiency == 0.8
-    assert fitted.prefill_attention.fixed_s == pytest.approx(15e-6)
-    assert fitted.prefill_attention.flop_efficiency == 0.55
+    assert fitted.prefill_attention["bf16"].fixed_s == pytest.approx(15e-6)
+    assert fitted.prefill_attention["bf16"].flop_efficiency == 0.55
     assert fitted.all_reduce.fixed_s == pytest.approx(5e-6)
     assert fitted.all_reduce.per_extra_rank_s == pytest.approx(0.2e-6)
     assert fitted.all_reduce.bandwidth_efficiency == 0.6

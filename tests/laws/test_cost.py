@@ -186,7 +186,7 @@ def test_the_line_holds_where_attention_turns_compute_bound_with_few_queries(
 
 def test_a_leap_ends_where_attention_turns_from_memory_to_arithmetic() -> None:
     cost = a_cost(verify_efficiency=0.02)
-    (rates,) = cost.decode_rates
+    (rates,) = cost.decode_rates(1)
     # 10,000 KV tokens take as long as `even` pairs; start 50 passes before that balance
     even = rates.token_s * 10_000 / rates.pair_s
     state = ((10_000.0, even - 50 * 1000.0, 0.0, 1000.0),)
