@@ -18,7 +18,7 @@ MOST_GPUS = 64
 class Deployment(BaseModel):
     """Parallelism, precision and batch limits of each replica."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     tensor_parallel: Width = 1
     """GPUs that share each layer of one replica."""

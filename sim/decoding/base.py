@@ -12,7 +12,7 @@ class BaseStrategy(BaseModel):
     `plan` and `mean_tokens_per_pass`.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     name: str
     """The strategy's id; each strategy narrows it to its own."""

@@ -18,7 +18,7 @@ Probability = Annotated[float, Ge(0), Le(1)]
 class RelativeDraft(BaseModel):
     """A drafter whose pass costs a share of the served model's pass at the same batch."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     work_share: Annotated[float, Gt(0), Le(1)]
     """FLOP and bytes of a drafter pass (one drafted token) over those of a pass of the

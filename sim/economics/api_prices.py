@@ -23,7 +23,7 @@ MOST_OUTPUT_PER_INPUT: Final = 10.0
 class ApiPrice(BaseModel):
     """What one host asks for one model, USD per million tokens."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     model: str
     """The checkpoint, as Hugging Face names it: `openai/gpt-oss-120b`."""
@@ -92,7 +92,7 @@ class ApiPrice(BaseModel):
 class ApiPriceList(BaseModel):
     """Schema of `hardware_profiles/api_prices/<provider>.yaml`: the prices of one host."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     provider: str
     note: str | None = None

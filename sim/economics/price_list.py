@@ -23,7 +23,7 @@ HIGHEST_USD_PER_GPU_HOUR: Final = 30.0
 class Quote(BaseModel):
     """One price, USD per GPU-hour, as a provider asked for it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     gpu: str
     """Name of a hardware profile."""
@@ -50,7 +50,7 @@ class Quote(BaseModel):
 class PriceList(BaseModel):
     """The prices of one provider."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     provider: str
     note: str | None = None

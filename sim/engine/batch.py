@@ -4,6 +4,7 @@ from collections.abc import Collection
 from heapq import heappop, heappush
 
 from sim.decoding import Phase
+from sim.engine.block_count import BlockCount
 from sim.engine.reach import ReachSums
 from sim.engine.sequence import Sequence
 
@@ -18,6 +19,7 @@ class DecodeBatch:
     """
 
     __slots__ = (
+        "blocks",
         "ends",
         "growth",
         "held",
@@ -35,6 +37,8 @@ class DecodeBatch:
         """Sums for the layers that look back only so far."""
         self.members: dict[int, Sequence] = {}
         """By serial, in order of admission."""
+        self.blocks: BlockCount | None = None
+        """Their KV blocks, once the pool has asked: where there is room, nobody counts."""
         self.ends: list[tuple[int, int, Sequence]] = []
         """Heap of breakpoints: (pass count at which the phase ends, serial, sequence)."""
         self._clear()
@@ -49,6 +53,8 @@ class DecodeBatch:
         sequence.joined = passes
         self.members[sequence.serial] = sequence
         self._add(phase, sequence.kv)
+        if self.blocks is not None:
+            self.blocks.join(sequence)
         for reach in self.reaches:
             reach.join(sequence.serial, sequence.kv, phase, passes)
         end = passes + phase.passes - sequence.done
@@ -67,6 +73,8 @@ class DecodeBatch:
     def leave(self, sequence: Sequence, phase: Phase, passes: int) -> None:
         """Take a sequence out; the rounding that it leaves behind goes with the last one."""
         del self.members[sequence.serial]
+        if self.blocks is not None:
+            self.blocks.leave(sequence)
         for reach in self.reaches:
             reach.leave(sequence.serial, passes)
         if not self.members:
@@ -100,6 +108,7 @@ class DecodeBatch:
     def recount(self, passes: int) -> None:
         """Make the sums anew from the members, as the pass-by-pass mode does."""
         self._clear()
+        self.blocks = None
         for sequence in self.members.values():
             if sequence.phase is not None:
                 self._add(sequence.phase, sequence.kv_at(passes))

@@ -5,6 +5,7 @@ arrival coming. It ends a leap with the pass in which the arrival falls, and no 
 interrupt it.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence as Collection
 from math import inf
 
@@ -18,6 +19,10 @@ class Feed:
         self._times, self._rows, self._upto = times, rows, 0
         self.next_s = times[0] if times else inf
         """Time of the next arrival, s."""
+
+    def rows_before(self, row: int) -> int:
+        """Return how many rows of the feed come before `row`."""
+        return bisect_left(self._rows, row)
 
     def take(self) -> tuple[int, float]:
         """Remove and return the next row and its time."""

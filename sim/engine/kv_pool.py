@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from sim.cost import KvShape
 from sim.engine.batch import DecodeBatch
+from sim.engine.block_count import BlockCount
 from sim.engine.sequence import Sequence
 
 
@@ -21,9 +22,11 @@ class KvPool:
 
     def free(self, batch: DecodeBatch, prefilling: Iterable[Sequence], passes: int) -> float:
         """Return the blocks free in the pass after `passes` passes; negative if short."""
-        blocks_for = self.shape.blocks_for
-        used = sum(blocks_for(member.slots_at(passes)) for member in batch.members.values())
-        used += sum(blocks_for(sequence.computed + sequence.chunk) for sequence in prefilling)
+        if batch.blocks is None:  # from now on kept up to date
+            batch.blocks = BlockCount(self.shape, batch.members.values())
+        used = batch.blocks.used(passes)
+        for sequence in prefilling:
+            used += self.shape.blocks_for(sequence.computed + sequence.chunk)
         return self.shape.blocks - used
 
     def least_free(self, batch: DecodeBatch) -> float:

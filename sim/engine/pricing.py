@@ -8,9 +8,11 @@ from sim.engine.batch import DecodeBatch
 from sim.engine.reach import prompt_reads
 from sim.engine.sequence import Sequence
 
+_MOST_PROMPTS = 1 << 16
+
 
 class Leap:
-    """Passes in flight: pass i takes `first_s + i * slope_s`, for `limit` passes at most.
+    """Passes in flight: pass i of `passes` takes `first_s + i * slope_s`, for at most `limit`.
 
     One instance a replica, written anew for each leap.
     """
@@ -20,6 +22,7 @@ class Leap:
         "draft_slope_s",
         "first_s",
         "limit",
+        "passes",
         "prefill_capped",
         "prefill_context",
         "prefill_pairs",
@@ -27,11 +30,12 @@ class Leap:
         "prefill_sequences",
         "prefill_tokens",
         "slope_s",
+        "start_s",
     )
 
     def __init__(self, reaches: int) -> None:
-        self.first_s = self.slope_s = 0.0
-        self.limit = 1
+        self.start_s = self.first_s = self.slope_s = 0.0
+        self.limit = self.passes = 1
         self.prefill_s = 0.0
         """Part of the first pass that is billed to input tokens."""
         self.draft_s = self.draft_slope_s = 0.0
@@ -66,11 +70,13 @@ class Leap:
 class Pricer:
     """Turn the state of a batch into the times of a leap."""
 
-    __slots__ = ("_no_reads", "cost", "draft")
+    __slots__ = ("_no_reads", "_prompts", "cost", "draft")
 
     def __init__(self, cost: ForwardPass, draft: DraftWork | None) -> None:
         self.cost, self.draft = cost, draft
         self._no_reads: Reads = ((0.0, 0.0),) * len(cost.reaches)
+        self._prompts: dict[tuple[int, int], float] = {}
+        """Times of passes with one chunk alone, by its tokens and those computed before it."""
 
     def decode(self, batch: DecodeBatch, leap: Leap) -> None:
         """Price the coming passes of a batch that only decodes."""
@@ -99,11 +105,12 @@ class Pricer:
         The split is by the times that the prompt part and the decode part would take alone;
         prompts that are computed once more after a preemption are billed to output.
         """
-        tokens = context = sequences = again = 0
+        tokens = context = sequences = again = before = 0
         pairs = 0.0
         for sequence in prefilling:
-            chunk, before = sequence.chunk, sequence.computed
+            chunk = sequence.chunk
             if chunk:  # each chunk reads what was computed before it, and itself
+                before = sequence.computed
                 sequences += 1
                 tokens += chunk
                 if sequence.preemptions:
@@ -118,7 +125,7 @@ class Pricer:
         leap.prefill_capped = prompt_capped
         prompt = (sequences, tokens, context, pairs)
         none = self._no_reads
-        pass_s = prompt_s = cost.seconds(0, 0, 0.0, 0.0, 0.0, *prompt, none, prompt_capped)
+        pass_s = prompt_s = self._alone_s(before, prompt, prompt_capped)
         decode_s, capped = 0.0, none
         if count:
             capped = batch.capped() if batch.reaches else ()
@@ -142,6 +149,22 @@ class Pricer:
         leap.prefill_s = pass_s * prompt_s / (prompt_s + decode_s)
         if again:
             leap.prefill_s *= 1.0 - again / tokens
+
+    def _alone_s(
+        self, before: int, prompt: tuple[int, int, int, float], prompt_capped: Reads
+    ) -> float:
+        """Return the time of a pass with the prompt chunks alone, s; of one chunk, remembered.
+
+        `before` are the tokens that were computed before that one.
+        """
+        size = prompt[1], before
+        known = self._prompts.get(size) if prompt[0] == 1 else None
+        if known is None:
+            none = self._no_reads
+            known = self.cost.seconds(0, 0, 0.0, 0.0, 0.0, *prompt, none, prompt_capped)
+            if prompt[0] == 1 and len(self._prompts) < _MOST_PROMPTS:
+                self._prompts[size] = known
+        return known
 
     def _prompt_reads(self, prefilling: Collection[Sequence]) -> Reads:
         """What the prompt chunks read and pair in the layers of each reach."""

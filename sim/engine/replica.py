@@ -6,18 +6,18 @@ arrival that could be admitted ends a leap with the pass in flight.
 """
 
 from collections.abc import Callable
+from math import inf
 
 import simpy
 
 from sim.engine.feed import Feed
 from sim.engine.kv_pool import KvPool
-from sim.engine.log import LEAP, Log
+from sim.engine.leap_log import log_decode, log_mixed
+from sim.engine.log import Log
 from sim.engine.pricing import Leap, Pricer
 from sim.engine.schedulers import ChunkedPrefill
 from sim.engine.sequence import Sequence
 from sim.engine.state import ReplicaState
-
-_LEAP_ROW = LEAP.pack
 
 
 class Replica(ReplicaState):
@@ -33,8 +33,9 @@ class Replica(ReplicaState):
         scheduler: ChunkedPrefill,
         log: Log,
         feed: Feed,
+        own: int,
         accept: Callable[[int, int, float], Sequence | None],
-        on_finish: Callable[[Sequence], None],
+        on_finish: Callable[[int, int, float], bool],
         leap: bool = True,
     ) -> None:
         super().__init__(index, pool, log, pricer.cost.reaches)
@@ -42,12 +43,13 @@ class Replica(ReplicaState):
         self.accept, self.on_finish, self.leaping = accept, on_finish, leap
         self._pending: simpy.Timeout | None = None
         """The boundary or awakening to come; None while idle with nothing in sight."""
-        self._ahead = 0
-        """Passes in the leap in flight."""
-        self._start_s = 0.0
         self._leap = Leap(len(pricer.cost.reaches))
         self._open = False
         """An arrival may cut the leap in flight."""
+        self.own_left = own
+        """Measured requests that are known to come here and have not left again."""
+        self.in_flight = -1
+        """Where in the log the leap in flight stands; -1 while idle."""
         self._await_feed()
 
     # -- arrivals -----------------------------------------------------------------------------
@@ -65,30 +67,51 @@ class Replica(ReplicaState):
 
     def _await_feed(self) -> None:
         """Sleep until the next arrival that is known beforehand, if there is one."""
-        self._pending, self._open = None, False
-        if self.feed.next_s < float("inf"):
+        self._pending, self._open, self.in_flight = None, False, -1
+        if self.feed.next_s < inf:
             self._schedule(max(0.0, self.feed.next_s - self.env.now), self._wake)
 
     def _wake(self, _: simpy.Event) -> None:
         feed, first_s = self.feed, self.feed.next_s
-        while feed.next_s == first_s < float("inf"):
+        while feed.next_s == first_s < inf:
             self._take_next(feed)
-        self._begin(self.env.now)
+        duration_s = self._begin(self.env.now)
+        if duration_s >= 0.0:
+            self._schedule(duration_s, self._boundary)
 
     def _take_next(self, feed: Feed) -> None:
         row, at_s = feed.take()
         sequence = self.accept(row, -1, at_s)
         if sequence is not None:
             self.waiting.append(sequence)
+        elif self.own_left:
+            self.own_left -= 1
 
     # -- passes -------------------------------------------------------------------------------
 
     def _boundary(self, _: simpy.Event) -> None:
-        """Account for the passes that have gone by, and start the next."""
-        now, batch = self.env.now, self.batch
-        self._log_leap()
-        self.passes = passes = self.passes + self._ahead
-        batch.advance(self._ahead)
+        """Let passes go by: one leap, or all that is left if the arrivals are known beforehand.
+
+        Then nothing else can happen to this replica, and it need not wait for the others until
+        its own measured requests are through.
+        """
+        now = self.env.now
+        while True:
+            self._pass_by(now)
+            duration_s = self._begin(now)
+            if duration_s < 0.0:
+                return
+            if not self.own_left:
+                self._schedule(now + duration_s - self.env.now, self._boundary)
+                return
+            now += duration_s
+
+    def _pass_by(self, now: float) -> None:
+        """Account for the passes of the leap that ends now, and see who arrived meanwhile."""
+        batch = self.batch
+        gone = self._leap.passes
+        self.passes = passes = self.passes + gone
+        batch.advance(gone)
         if self.prefilling:
             self._advance_prompts(now)
         if batch.reaches:
@@ -101,38 +124,51 @@ class Replica(ReplicaState):
         feed = self.feed
         while feed.next_s < now:
             self._take_next(feed)
-        self._begin(now)
 
-    def _begin(self, now: float) -> None:
-        """Decide what goes into the next pass and start it, or fall idle."""
+    def _begin(self, now: float) -> float:
+        """Decide what goes into the next passes; return how long they take, -1 where idle."""
         self.now_s = now
-        batch, leap, preempted, ahead = self.batch, self._leap, False, 1
-        if self.waiting or self.prefilling or self.pool.room(batch) < 0:
+        batch, leap, preempted = self.batch, self._leap, False
+        room = self.pool.room(batch)
+        if self.waiting or self.prefilling or room < 0:
             preempted = self.scheduler.fill(self)
         if not self.running:
             self._await_feed()
-            return
+            return -1.0
         if not self.leaping:
             batch.recount(self.passes)
+        leap.start_s, leap.passes, self._open = now, 1, False
+        log = self.log
+        self.in_flight = len(log.leaps)
         if self.prefilling:
             self.pricer.mixed(batch, self.prefilling, leap)
-        else:
-            self.pricer.decode(batch, leap)
-            if self.leaping and not preempted:
-                ahead = batch.next_breakpoint() - self.passes
-                ahead = min(ahead, leap.limit)
-                ahead = self.pool.passes_that_fit(batch, self.passes, ahead)
-        duration_s, self._open = leap.first_s, False
-        if ahead > 1:
-            duration_s = leap.after(ahead)
-            if not self.waiting:
-                self._open = True
-                coming_s = self.feed.next_s - now
-                if coming_s < duration_s:
-                    ahead = leap.pass_at(coming_s, ahead)
-                    duration_s = leap.after(ahead)
-        self._ahead, self._start_s = ahead, now
-        self._schedule(duration_s, self._boundary)
+            log_mixed(log, self.index, batch, leap, self.prefilling)
+            return leap.first_s
+        self.pricer.decode(batch, leap)
+        duration_s = leap.first_s
+        if self.leaping and not preempted:
+            duration_s = self._stretch(now, room)
+        log_decode(log, self.index, batch, leap)
+        return duration_s
+
+    def _stretch(self, now: float, room: float) -> float:
+        """Make the leap that decodes from `now` as long as nothing changes; return its time."""
+        batch, leap = self.batch, self._leap
+        ahead = batch.next_breakpoint() - self.passes
+        ahead = min(ahead, leap.limit)
+        if batch.growth * ahead > room:
+            ahead = self.pool.passes_that_fit(batch, self.passes, ahead)
+        if ahead <= 1:
+            return leap.first_s
+        duration_s = leap.after(ahead)
+        if not self.waiting:
+            self._open = True
+            coming_s = self.feed.next_s - now
+            if coming_s < duration_s:
+                ahead = leap.pass_at(coming_s, ahead)
+                duration_s = leap.after(ahead)
+        leap.passes = ahead
+        return duration_s
 
     def _advance_prompts(self, now: float) -> None:
         """Count the chunks of the pass that has ended; those that are through go on to decode."""
@@ -188,7 +224,8 @@ class Replica(ReplicaState):
     def _finish(self, sequence: Sequence, now: float) -> None:
         del self.running[sequence.serial]
         self.log.finished(sequence.row, self.index, now)
-        self.on_finish(sequence)
+        if self.on_finish(sequence.row, sequence.user, now) and self.own_left:
+            self.own_left -= 1
 
     # -- time ---------------------------------------------------------------------------------
 
@@ -201,37 +238,9 @@ class Replica(ReplicaState):
         """End the leap in flight with the pass in flight."""
         leap, pending = self._leap, self._pending
         self._open = False
-        done = leap.pass_at(self.env.now - self._start_s, self._ahead)
-        if done < self._ahead and pending is not None and pending.callbacks is not None:
+        done = leap.pass_at(self.env.now - leap.start_s, leap.passes)
+        if done < leap.passes and pending is not None and pending.callbacks is not None:
             pending.callbacks.clear()
-            self._ahead = done
-            self._schedule(self._start_s + leap.after(done) - self.env.now, self._boundary)
-
-    def _log_leap(self) -> None:
-        """Write down the leap that has ended; the batch is still as it was at its start."""
-        leap, batch = self._leap, self.batch
-        prompts = 0
-        for sequence in self.prefilling:
-            prompts += sequence.computed + sequence.chunk
-        self.log.leaps += _LEAP_ROW(
-            self.index,
-            self._start_s,
-            leap.first_s,
-            leap.slope_s,
-            self._ahead,
-            len(batch.members) + leap.prefill_sequences,
-            batch.positions + leap.prefill_tokens,
-            batch.logit_positions + leap.prefill_sequences,
-            batch.read + leap.prefill_context,
-            batch.growth,
-            batch.pairs + leap.prefill_pairs,
-            batch.pairs_growth,
-            batch.held + prompts,
-            leap.prefill_s,
-            leap.draft_s,
-            leap.draft_slope_s,
-        )
-        if batch.reaches:
-            for reach, (read, pairs) in zip(batch.reaches, leap.prefill_capped, strict=True):
-                own_read, own_pairs, growth, pairs_growth = reach.state
-                self.log.reach(own_read + read, growth, own_pairs + pairs, pairs_growth)
+            leap.passes = done
+            self.log.shorten(self.in_flight, done)
+            self._schedule(leap.start_s + leap.after(done) - self.env.now, self._boundary)

@@ -73,6 +73,7 @@ class _World:
         self.log = Log(len(traffic))
         self.left = traffic.measured
         self.done = self.env.event()
+        self._last_s = 0.0
         self._input = np.ascontiguousarray(traffic.input_tokens, dtype=np.int64).data
         self._output = np.ascontiguousarray(traffic.output_tokens, dtype=np.int64).data
         self._passes = np.ascontiguousarray(passes, dtype=np.int64).data
@@ -86,9 +87,10 @@ class _World:
                 pool=KvPool(limits.kv),
                 scheduler=ChunkedPrefill(limits.max_sequences, limits.max_batched_tokens),
                 log=self.log,
-                feed=self._feed(index),
+                feed=(feed := self._feed(index)),
+                own=feed.rows_before(traffic.measured),
                 accept=self._accept,
-                on_finish=self._finished,
+                on_finish=self._home,
                 leap=leap,
             )
             for index in range(limits.replicas)
@@ -137,10 +139,9 @@ class _World:
         plan, chunks, fits = planned
         if not fits:
             log.status[row] = int(Status.REJECTED)
-            self._home(row, user)
+            self._home(row, user, at_s)
             return None
         log.chunks[row] = chunks
-        log.entered_s.append(at_s)
         return Sequence(row, user, at_s, plan)
 
     def _plan(self, size: tuple[int, int, int]) -> tuple[Plan, int, bool]:
@@ -159,29 +160,41 @@ class _World:
             and limits.kv.blocks_for(plan.peak_kv_tokens) <= limits.kv.blocks
         )
 
-    def _finished(self, sequence: Sequence) -> None:
-        self._home(sequence.row, sequence.user)
+    def _home(self, row: int, user: int, now_s: float) -> bool:
+        """Count a request that has left at `now_s`; tell whether it was a measured one.
 
-    def _home(self, row: int, user: int) -> None:
+        A replica that sees its arrivals coming is ahead of the clock: the end waits for it.
+        """
         if self.loop is not None:
             self.loop.answered(user)
-        if row < self.traffic.measured:
-            self.left -= 1
-            if not self.left:
-                self.done.succeed()
+        if row >= self.traffic.measured:
+            return False
+        self.left -= 1
+        self._last_s = max(self._last_s, now_s)
+        if not self.left:
+            end = simpy.Timeout(self.env, max(0.0, self._last_s - self.env.now))
+            if end.callbacks is not None:
+                end.callbacks.append(self._end)
+        return True
+
+    def _end(self, _: simpy.Event) -> None:
+        self.done.succeed()
 
     def result(self) -> Simulation:
         """Turn the log into records."""
         log, traffic = self.log, self.traffic
-        leaps = log.columns()
-        status = np.array(log.status, dtype=np.int64)
+        leaps = log.columns([r.in_flight for r in self.replicas if r.in_flight >= 0])
+        status, last_token_s = np.array(log.status), np.array(log.last_token_s)
+        status[~np.isnan(last_token_s)] = Status.FINISHED
+        arrival_s = np.array(log.arrival_s)
+        entered = ~np.isnan(arrival_s) & (status != Status.REJECTED)
         first_token_s = np.array(log.first_token_s)
         seen = gaps_and_first_chunks(log, leaps, first_token_s, status, traffic.measured)
-        chunks, last_token_s = np.array(log.chunks, dtype=np.int64), np.array(log.last_token_s)
+        chunks = np.array(log.chunks, dtype=np.int64)
         records = RequestRecords(
             request_id=np.arange(len(traffic)),
             replica=np.array(log.replica, dtype=np.int64),
-            arrival_s=np.array(log.arrival_s),
+            arrival_s=arrival_s,
             admitted_s=np.array(log.admitted_s),
             # what comes in one chunk comes at its end, to the last bit
             first_token_s=np.where(chunks == 1, last_token_s, seen.first_visible_s),
@@ -202,12 +215,12 @@ class _World:
             steady_state=traffic.steady_state,
             closed_loop=traffic.users is not None,
             gaps=seen.gaps,
-            in_system=_in_system(np.frombuffer(log.entered_s), np.frombuffer(log.left_s)),
+            in_system=_in_system(arrival_s[entered], last_token_s[~np.isnan(last_token_s)]),
             leaps=leaps,
             replicas=self.limits.replicas,
             kv_pool_tokens=kv.tokens_of_one_sequence,
             kv_peak_share=float(used.max(initial=0.0)),
-            events=len(leaps.passes) + len(log.entered_s),
+            events=len(leaps.passes) + int(entered.sum()),
         )
 
 

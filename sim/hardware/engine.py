@@ -13,7 +13,7 @@ from sim.units import GB, US_PER_S
 class EngineProfile(BaseModel):
     """Host layer of a serving engine, in SI units."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     name: str
     """Whose figures these are."""
@@ -33,7 +33,7 @@ class EngineProfile(BaseModel):
 class EngineFile(BaseModel):
     """Schema of `hardware_profiles/engines/<engine>.yaml`."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     name: str
     origin: Origin

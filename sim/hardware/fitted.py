@@ -25,7 +25,7 @@ Origin = Literal["calibrated", "assumed", "measured"]
 class Frozen(BaseModel):
     """Base of the fits and of their files."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Fit(Frozen):

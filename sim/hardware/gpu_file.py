@@ -54,7 +54,7 @@ Reason = Annotated[str, StringConstraints(min_length=20, strip_whitespace=True)]
 class GpuFile(BaseModel):
     """Schema of `hardware_profiles/<gpu>.yaml`."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     name: str
     vendor: str

@@ -42,7 +42,7 @@ Source = Annotated[str, StringConstraints(min_length=8, strip_whitespace=True)]
 class Sourced(BaseModel):
     """A number that can be traced to the page it came from."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     value: Positive
     source: Source
@@ -60,7 +60,7 @@ class Sourced(BaseModel):
 class GpuProfile(BaseModel):
     """One GPU, in SI units: peaks as published, memory as the driver reports it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     name: str
     vendor: str

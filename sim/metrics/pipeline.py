@@ -13,7 +13,7 @@ Milliseconds = Annotated[float, Ge(0), Field(allow_inf_nan=False)]
 class Pipeline(BaseModel):
     """Constant stage times around the engine. All are assumed: edit them to what you know."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     network_rtt_ms: Milliseconds = 0.0
     """Round trip between user and gateway; half before the engine, half after."""

@@ -22,7 +22,7 @@ class Slo(BaseModel):
     everything in one chunk) cannot miss the target on it.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     ttft_ms: Target = None
     tpot_ms: Target = None

@@ -17,7 +17,7 @@ from sim.yaml_files import validate
 class RunSettings(BaseModel):
     """How long to simulate, and with which random numbers."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     requests: Annotated[int, Ge(1), Le(100_000_000)] = 5000
     """Requests to simulate (a trace brings its own)."""
@@ -27,7 +27,7 @@ class RunSettings(BaseModel):
 class Scenario(BaseModel):
     """One question: this model on this hardware, this traffic, these targets, this price."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     name: str = "unnamed"
     description: str | None = None

@@ -37,19 +37,21 @@ class Watched(Replica):
         self.last_s = 0.0
         super().__init__(*args, **settings)
 
-    def _begin(self, now: float) -> None:
-        assert now == self.env.now >= self.last_s, "the clock ran back"
+    def _begin(self, now: float) -> float:
+        assert now >= self.env.now, "behind the clock"
+        assert now >= self.last_s, "the clock ran back"
         self.last_s = now
         free_before = self.preempted()
-        super()._begin(now)
+        duration_s = super()._begin(now)
         type(self).seen += 1
         if not self.running:
             assert not self.waiting, "idle while a request waits that fits an empty replica"
-            return
+            return duration_s
         self.check_sizes()
         self.check_batch()
         if self.preempted() == free_before:
             self.check_nobody_waits_in_vain()
+        return duration_s
 
     def preempted(self) -> int:
         return sum(self.log.preemptions)
@@ -60,13 +62,13 @@ class Watched(Replica):
 
     def check_sizes(self) -> None:
         """KV used and free make the pool in the first pass to come and in the last."""
-        for passes in {self.passes, self.passes + self._ahead - 1}:
+        for passes in {self.passes, self.passes + self._leap.passes - 1}:
             assert 0 <= self.used(passes) <= self.pool.shape.blocks + 1e-9
             free = self.pool.free(self.batch, self.prefilling, passes)
             assert self.used(passes) + free == pytest.approx(self.pool.shape.blocks, rel=1e-12)
         assert len(self.running) <= self.scheduler.max_sequences
         assert 0 < self.tokens() <= self.scheduler.max_batched_tokens
-        assert self._ahead >= 1
+        assert self._leap.passes >= 1
 
     def tokens(self) -> int:
         return self.batch.positions + sum(sequence.chunk for sequence in self.prefilling)

@@ -1,0 +1,63 @@
+"""KV blocks of the decoding sequences, exact at any pass, without asking each of them."""
+
+from collections.abc import Iterable
+
+from sim.cost import KvShape
+from sim.engine.sequence import Sequence
+
+
+class BlockCount:
+    """Sequences that grow by one whole token a pass, counted by their place in a block.
+
+    With n passes gone, one that held b tokens at pass 0 holds b + n and fills ceil((b + n) / size)
+    blocks: those with the same b mod size go over into their next block together. Sequences that
+    grow otherwise, or whose older blocks are dropped, are kept apart and asked one by one.
+    """
+
+    __slots__ = ("_count", "_others", "_places", "_plain", "_shape", "_whole")
+
+    def __init__(self, shape: KvShape, members: Iterable[Sequence]) -> None:
+        self._shape, self._plain = shape, not shape.windows
+        self._places = [0] * shape.block_tokens
+        """Sequences by b mod size."""
+        self._whole = self._count = 0
+        """Sum of b // size, and how many they are."""
+        self._others: dict[int, Sequence] = {}
+        for member in members:
+            self.join(member)
+
+    def join(self, sequence: Sequence) -> None:
+        """Add a sequence that has joined the batch."""
+        self._add(sequence, 1)
+
+    def leave(self, sequence: Sequence) -> None:
+        """Take one out, as it stood when it joined."""
+        self._add(sequence, -1)
+
+    def used(self, passes: int) -> float:
+        """Return the blocks that they need in the pass after `passes` passes."""
+        shape, places = self._shape, self._places
+        size = shape.block_tokens
+        blocks, ahead = divmod(passes, size)
+        whole = self._whole + (blocks + 1) * self._count
+        whole += sum(places[size - ahead + 1 :]) if ahead else -places[0]
+        used = shape.full * whole + shape.sequence_blocks * self._count
+        for sequence in self._others.values():
+            used += shape.blocks_for(sequence.slots_at(passes))
+        return used
+
+    def _add(self, sequence: Sequence, sign: int) -> None:
+        phase = sequence.phase
+        if phase is None:  # pragma: no cover - a sequence that decodes has a phase
+            raise AssertionError(sequence.row)
+        start = sequence.kv + phase.slots_extra - sequence.joined
+        if not self._plain or phase.kv_growth != 1.0 or start != int(start):
+            if sign > 0:
+                self._others[sequence.serial] = sequence
+            else:
+                del self._others[sequence.serial]
+            return
+        whole, place = divmod(int(start), self._shape.block_tokens)
+        self._places[place] += sign
+        self._whole += sign * whole
+        self._count += sign
