@@ -11,7 +11,7 @@ from typing import Final
 
 MODULES: Final = ("device", "cases", "provenance", "links", "collect")
 HERE: Final = Path(__file__).resolve().parent
-_LEAD: Final = '''"""Time the kernels of a language model on your own GPU; needs torch and nothing else.
+_LEAD: Final = '''"""Time the kernels of a language model on your own GPU; needs torch only.
 
     python collect.py --out timings.csv [--model config.json] [--device cuda|cpu] [--minutes 10]
 

@@ -8,7 +8,6 @@ after the given minutes or at Ctrl-C, and keeps what it has.
 import argparse
 import csv
 import json
-import os
 import signal
 import statistics
 import sys
@@ -62,7 +61,7 @@ def collect(
 ) -> list[Row]:
     """Time the kernels on `cuda` or `cpu` until all are done, time is up or Ctrl-C; return rows.
 
-    `keep` is given the rows every half a minute, so that a machine that is taken away loses little.
+    `keep` is given the rows every half a minute: a machine that is taken away loses little.
     """
     device, rows = Device(kind), list[Row]()
     stop_s, saved_s = time.monotonic() + 60 * minutes, time.monotonic()
@@ -114,7 +113,7 @@ def write_csv(rows: Sequence[Row], path: Path) -> None:
         writer = csv.DictWriter(file, names, lineterminator="\n")
         writer.writeheader()
         writer.writerows({k: "" if v is None else v for k, v in row.items()} for row in rows)
-    os.replace(beside, path)
+    beside.replace(path)
 
 
 def shapes_of(config: Path) -> tuple[tuple[tuple[int, int], ...], tuple[int, int, int]]:

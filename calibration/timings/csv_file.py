@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from calibration.importers.numbers import gpu_name
+from calibration.importers.numbers import gpu_name, number
 from calibration.timings.plausible import check_plausible
 from calibration.timings.rows import from_rows
 from calibration.timings.schema import COLUMNS
@@ -70,18 +70,16 @@ def _value(path: Path, line: int, name: str, cell: str) -> object:
     if not cell:
         return None
     kind = COLUMNS[name].kind
-    try:
-        if kind == "text":
-            return cell
-        if kind == "flag":
-            return _FLAGS[cell.lower()]
-        value = float(cell)
-        if not math.isfinite(value) or (kind == "integer" and value != int(value)):
-            raise ValueError
-    except (KeyError, ValueError):
+    if kind == "text":
+        return cell
+    if kind == "flag" and cell.lower() in _FLAGS:
+        return _FLAGS[cell.lower()]
+    value = number(cell)
+    odd = kind == "flag" or value is None or not math.isfinite(value)
+    if value is None or odd or (kind == "integer" and value != int(value)):
         raise InputError(
             f"line {line}: `{name}` should hold {kind} values, found {cell!r}", where=str(path)
-        ) from None
+        )
     return int(value) if kind == "integer" else value
 
 
