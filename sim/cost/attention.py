@@ -234,6 +234,7 @@ class Prefill:
                 "query_tokens": tokens / sequences,
                 "items": sequences * self.kind.heads,
                 "heads_per_kv": self.kind.heads / self.kind.kv_heads,
+                "head_dim": self.kind.head_dim,
             }
             used = {name: quantities[name] for name in self._grid.names}
             known = exp(float(self._grid.log_ratio(**used)))

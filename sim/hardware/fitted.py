@@ -102,8 +102,8 @@ class PrefillAttentionFit(Fit):
     computed: Precision = "bf16"
     """Format whose peak is P."""
     residual: Residual | None = None
-    """Over query_tokens (of one sequence), items and heads_per_kv: nothing that grows with the
-    context."""
+    """Over query_tokens (of one sequence), items, heads_per_kv and head_dim: nothing that grows
+    with the context."""
 
 
 class CollectiveFit(Fit):

@@ -42,7 +42,7 @@ class Residual(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    axes: tuple[Axis, ...] = Field(min_length=1, max_length=3)
+    axes: tuple[Axis, ...] = Field(min_length=1, max_length=4)
     hundredths: str
     """One number a grid point, the last axis running fastest."""
 

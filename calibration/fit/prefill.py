@@ -1,0 +1,107 @@
+"""Prefill attention, grouped and latent: a smooth roofline and a table over the chunks."""
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+
+from calibration.fit.grid import GridTable, Knots
+from calibration.fit.problem import Problem, groups_of
+from calibration.fit.solve import Coefficient
+from calibration.fit.source import Source, kernels_of
+from calibration.timings import Timings
+from sim.cost.forms import prefill_attention_s
+from sim.cost.work import ACTIVATION_BYTES
+from sim.hardware import PrefillAttentionFit
+from sim.precision import BYTES_PER_WEIGHT, Precision
+from sim.records import FloatArray
+
+QUERIES: Final = (1, 16, 64, 128, 256, 512, 1024, 2048, 4096, 16384)
+ITEMS: Final = (1, 8, 32, 128, 512, 4096)
+HEADS_PER_KV: Final = (1, 4, 8, 16)
+HEAD_DIMS: Final = (64, 128, 256, 512)
+GQA: Final[Knots] = {
+    "query_tokens": QUERIES,
+    "items": ITEMS,
+    "heads_per_kv": HEADS_PER_KV,
+    "head_dim": HEAD_DIMS,
+}
+LATENT: Final[Knots] = {"query_tokens": QUERIES, "items": ITEMS}
+
+
+def prefill_problem(
+    timings: Timings, kv: Precision, source: Source, *, latent: bool = False
+) -> Problem | None:
+    """Return the prefill kernels that write a KV cache of one format; None without rows.
+
+    Over an FP8 cache those that also multiply in FP8 are taken where there are any.
+    """
+    name = "latent_prefill" if latent else "prefill_attention"
+    rows = timings.where(operation=name, kv_precision=kv)
+    rows = rows.keep(np.isnan(rows.number("window_tokens")))
+    computed: Precision = "fp8" if kv == "fp8" and "fp8" in rows.texts("precision") else "bf16"
+    peak = source.gpu.peak_flop_per_s(computed)
+    rows = rows.where(precision=computed)
+    if peak is None or not len(rows):
+        return None
+    s, q, c, h, g = (
+        rows.number(each)
+        for each in ("sequences", "query_tokens", "context_tokens", "heads", "kv_heads")
+    )
+    g = np.where(np.isnan(g), 1.0, g)
+    width = rows.number("head_dim") + rows.number("value_dim")
+    pairs = s * (q * (c - q) + q * (q + 1) / 2)
+    kv_width = np.full(len(rows), 576.0) if latent else g * width
+    moved = s * c * kv_width * BYTES_PER_WEIGHT[kv] + s * q * h * width * ACTIVATION_BYTES
+    flop = 2.0 * pairs * h * width
+    rates = {"flop_per_s": peak, "bytes_per_s": source.bandwidth}
+    base = _completed(getattr(source.base, name)[kv], source, kv, latent=latent)
+
+    def seconds(fit: PrefillAttentionFit) -> FloatArray:
+        return prefill_attention_s(fit, flop=flop, bytes_moved=moved, **rates)
+
+    def make(values: Mapping[str, float]) -> PrefillAttentionFit:
+        return PrefillAttentionFit.model_construct(computed=computed, **values)
+
+    coordinates = {"query_tokens": q, "items": s * h, "heads_per_kv": h / g, "head_dim": rows.number("head_dim")}
+    every = np.ones(len(rows), dtype=bool)
+    return Problem(
+        part=f"{name}.{kv}",
+        kernels=kernels_of(rows),
+        measured_s=rows.number("latency_s"),
+        floor_s=np.maximum(moved / source.bandwidth, flop / peak),
+        groups=groups_of(h, g, width),
+        coordinates=coordinates,
+        flop=flop,
+        bytes_moved=moved,
+        coefficients=_coefficients(base, source),
+        form=lambda values: seconds(make(values)),
+        make=make,
+        base_s=source.base_seconds(base, seconds, coordinates),
+        scored=every,
+        regimes={"prompts of 512 tokens or more": q >= 512, "shorter": q < 512},
+        table=GridTable(LATENT if latent else GQA, coordinates, base.residual),
+        note=f"products in {computed}",
+    )
+
+
+def _completed(
+    base: PrefillAttentionFit, source: Source, kv: Precision, *, latent: bool
+) -> PrefillAttentionFit:
+    """Return the base with a bandwidth of its own."""
+    if base.bandwidth_efficiency is not None:
+        return base
+    decode = source.base.latent_attention if latent else source.base.decode_attention
+    return base.model_copy(update={"bandwidth_efficiency": decode[kv].bandwidth_efficiency})
+
+
+def _coefficients(base: PrefillAttentionFit, source: Source) -> tuple[Coefficient, ...]:
+    sigma = source.sigma
+    return (
+        Coefficient("fixed_s", "time", base.fixed_s, sigma),
+        Coefficient("flop_efficiency", "efficiency", base.flop_efficiency, sigma),
+        Coefficient(
+            "bandwidth_efficiency", "efficiency", base.bandwidth_efficiency or 0.5, 2 * sigma
+        ),
+        Coefficient("p", "norm", base.p or 1.5, sigma),
+    )
