@@ -54,6 +54,7 @@ def collect(
     kind: str,
     *,
     minutes: float,
+    most: int | None = None,
     products: Sequence[tuple[int, int]] = PRODUCTS,
     heads: tuple[int, int, int] = HEADS,
     progress: Progress | None = None,
@@ -61,12 +62,13 @@ def collect(
 ) -> list[Row]:
     """Time the kernels on `cuda` or `cpu` until all are done, time is up or Ctrl-C; return rows.
 
+    `most` stops after so many kernels, an even sample of all.
     `keep` is given the rows every half a minute: a machine that is taken away loses little.
     """
     device, rows = Device(kind), list[Row]()
     stop_s, saved_s = time.monotonic() + 60 * minutes, time.monotonic()
     where = provenance(device)
-    cases = plan(device, tuple(products), heads)
+    cases = plan(device, tuple(products), heads)[:most]
     try:
         for row in _timed(device, cases, stop_s, progress):
             rows.append({**row, **where})

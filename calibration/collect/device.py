@@ -31,7 +31,7 @@ class Device:
     def precisions(self) -> tuple[str, ...]:
         """What products run in here: fp8 from Ada and Hopper on, int8 from Turing on."""
         if not self.cuda:
-            return ("fp32",)
+            return ("bf16",)
         fp8 = self.capability >= (8, 9) and hasattr(torch, "_scaled_mm")
         int8 = self.capability >= (7, 5) and hasattr(torch, "_int_mm")
         return ("bf16", *(("fp8",) if fp8 else ()), *(("int8",) if int8 else ()))
@@ -61,8 +61,8 @@ class Device:
         for i in range(3):  # warm-up: libraries choose and load their kernels now
             call(i % sets)
         first = self.loop_s(lambda i: call(i % sets), 3)
-        rounds = max(5, min(15, int(0.3 / (first * sets))))
         if self.cuda and captured:
+            rounds = max(5, min(15, int(0.3 / (first * sets))))
             graph, calls = torch.cuda.CUDAGraph(), sets * max(1, int(5e-3 / (first * sets)))
             with torch.cuda.graph(graph):
                 for i in range(calls):
@@ -70,8 +70,13 @@ class Device:
             return [self.loop_s(lambda _: graph.replay(), 1) / calls for _ in range(2 + rounds)][
                 2:
             ]
-        calls = sets * max(1, int(2e-3 / (first * sets)))
-        return [self.loop_s(lambda i: call(i % sets), calls) for _ in range(rounds)]
+        calls = max(3, int(5e-3 / first))  # each round goes on where the last one stopped
+
+        def a_round(at: int) -> float:
+            return self.loop_s(lambda i: call((at + i) % sets), calls)
+
+        rounds = max(7, min(15, int(0.1 / (first * calls))))
+        return [a_round(calls * place) for place in range(rounds)]
 
     def host_samples_s(self, call: Call, calls: int = 200) -> list[float]:
         """Time that the host needs to start one kernel, without waiting for it [s]."""

@@ -93,9 +93,7 @@ def _input_bytes(precision: Precision) -> float:
     return 1.0 if precision == "fp8_block" else BYTES_PER_WEIGHT[precision]
 
 
-def _coefficients(
-    base: GemmFit, precision: Precision, source: Source
-) -> tuple[Coefficient, ...]:
+def _coefficients(base: GemmFit, precision: Precision, source: Source) -> tuple[Coefficient, ...]:
     sigma = source.sigma
     form = (
         Coefficient("fixed_s", "time", base.fixed_s, sigma),

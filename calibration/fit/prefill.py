@@ -63,7 +63,12 @@ def prefill_problem(
     def make(values: Mapping[str, float]) -> PrefillAttentionFit:
         return PrefillAttentionFit.model_construct(computed=computed, **values)
 
-    coordinates = {"query_tokens": q, "items": s * h, "heads_per_kv": h / g, "head_dim": rows.number("head_dim")}
+    coordinates = {
+        "query_tokens": q,
+        "items": s * h,
+        "heads_per_kv": h / g,
+        "head_dim": rows.number("head_dim"),
+    }
     every = np.ones(len(rows), dtype=bool)
     return Problem(
         part=f"{name}.{kv}",

@@ -97,8 +97,7 @@ def solve(
         tuple(
             each.name
             for each in coefficients
-            if each.kind == "efficiency"
-            and not _NEAR_BOUND < found[each.name] < 1.0 - _NEAR_BOUND
+            if each.kind == "efficiency" and not _NEAR_BOUND < found[each.name] < 1.0 - _NEAR_BOUND
         ),
     )
 

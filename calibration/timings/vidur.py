@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final
 
 from calibration.importers.numbers import positive, whole
-from calibration.timings.plausible import check_plausible
 from calibration.timings.rows import Row, from_rows, medians
 from calibration.timings.table import Timings
 from calibration.validate.runs import read_cells
@@ -44,9 +43,7 @@ def import_vidur(folder: Path, *, gpu: str) -> Timings:
         if not found:
             raise InputError("holds no `time_stats.<operation>.median` [ms]", where=str(path))
         rows.extend(found)
-    timings = from_rows(medians(rows), str(folder))
-    check_plausible(timings, str(folder))
-    return timings
+    return from_rows(medians(rows), str(folder))
 
 
 def _rows(path: Path, reader: Callable[[Cells], Iterator[Row]], gpu: str) -> Iterator[Row]:
