@@ -1,7 +1,7 @@
 """Arguments and options that commands share, or that would bury a command under its help."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -29,6 +29,22 @@ Widths = Annotated[
 ]
 Quick = Annotated[
     bool, typer.Option("--quick", help="Fewer loads and requests: rough, in seconds.")
+]
+
+# Of `validate` alone.
+Runs = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RUNS", help="A CSV table of measured runs, or a benchmark's result file."
+    ),
+]
+ServedAs = Annotated[
+    str | None,
+    typer.Option("--scenario", metavar="S", help="The deployment that a result file lacks."),
+]
+TtftStatistic = Annotated[
+    Literal["mean", "median"],
+    typer.Option("--ttft-statistic", help="What a table's TTFT is, once for the file."),
 ]
 
 # Of `explain` alone.
