@@ -17,7 +17,7 @@ BIN := $(VENV)/bin
 PIP_INSTALL := install --quiet --quiet --constraint constraints.txt
 INSTALL := $(BIN)/python -m pip $(PIP_INSTALL) --editable
 
-.PHONY: help demo app test check format bench accuracy golden wheel-test clean
+.PHONY: help demo app test check format bench accuracy calibrate golden wheel-test clean
 
 ## help: list the targets
 help:
@@ -55,6 +55,11 @@ bench: $(VENV)/.installed-dev
 ## accuracy: compare with measured serving runs and write docs/accuracy.md
 accuracy: $(VENV)/.installed-dev
 	$(BIN)/python -m calibration.accuracy
+
+## calibrate: fit the shipped kernel profiles anew from the public tables (20 minutes)
+calibrate: $(VENV)/.installed-dev
+	@$(BIN)/python -m pip $(PIP_INSTALL) --no-deps aiconfigurator-core==0.12.0
+	$(BIN)/python -m calibration.fit.shipped
 
 ## golden: write the golden files anew (look at the difference before you commit it)
 golden: $(VENV)/.installed-dev
