@@ -7,7 +7,7 @@ import numpy as np
 
 from calibration.fit.grid import GridTable
 from calibration.fit.problem import Problem, groups_of
-from calibration.fit.solve import Coefficient
+from calibration.fit.solve import ALL, Coefficient, Rows
 from calibration.fit.source import construct, kernels_of, Source
 from calibration.timings import Timings
 from sim.cost.collectives import collective_s
@@ -34,9 +34,11 @@ def collective_problem(timings: Timings, name: str, source: Source) -> Problem |
     link = source.gpu.link_one_way_bytes_per_s.value
     reduces = name == "all_reduce"
 
-    def seconds(fit: CollectiveFit) -> FloatArray:
+    def seconds(fit: CollectiveFit, some: Rows = ALL) -> FloatArray:
         return np.asarray(
-            collective_s(size, ranks, fit=fit, link_bytes_per_s=link, there_and_back=reduces)
+            collective_s(
+                size[some], ranks[some], fit=fit, link_bytes_per_s=link, there_and_back=reduces
+            )
         )
 
     def make(values: Mapping[str, float]) -> CollectiveFit:
@@ -61,7 +63,7 @@ def collective_problem(timings: Timings, name: str, source: Source) -> Problem |
             Coefficient("per_extra_rank_s", "time", base.per_extra_rank_s, sigma),
             Coefficient("bandwidth_efficiency", "efficiency", base.bandwidth_efficiency, sigma),
         ),
-        form=lambda values: seconds(make(values)),
+        form=lambda values, some: seconds(make(values), some),
         make=make,
         base_s=source.base_seconds(base, seconds, coordinates),
         scored=np.ones(len(rows), dtype=bool),

@@ -7,7 +7,7 @@ import numpy as np
 
 from calibration.fit.grid import GridTable, Knots
 from calibration.fit.problem import Problem, groups_of
-from calibration.fit.solve import Coefficient
+from calibration.fit.solve import ALL, Coefficient, Rows
 from calibration.fit.source import construct, kernels_of, Source, usual_kernels
 from calibration.timings import Timings
 from sim.cost.forms import decode_attention_s
@@ -23,10 +23,10 @@ SOME: Final = 0.01
 MOST_HEADS_PER_KV: Final = 16
 """No public model has more; beyond, kernels fall back on others (20 times slower on some)."""
 MOST_SEQUENCES: Final = 1024
-WIDEST: Final = 256
 ITEMS: Final = (1, 8, 32, 128, 512, 2048, 8192)
 HEADS_PER_KV: Final = (1, 2, 4, 8, 16)
 HEAD_DIMS: Final = (64, 128, 256)
+"""Other widths run on kernels of their own, and few models have them."""
 PER_ITEM_S: Final = 1e-8
 GQA: Final[Knots] = {"items": ITEMS, "heads_per_kv": HEADS_PER_KV, "head_dim": HEAD_DIMS}
 LATENT: Final[Knots] = {"items": ITEMS, "heads_per_kv": (1, 4, 16, 32, 64, 128)}
@@ -52,8 +52,12 @@ def decode_problem(
     peak = source.gpu.peak_flop_per_s(computed) or 0.0
     rates = {"flop_per_s": peak, "bytes_per_s": source.bandwidth}
 
-    def seconds(fit: DecodeAttentionFit) -> FloatArray:
-        return np.asarray(decode_attention_s(fit, items=s * g, kv_bytes=moved, flop=flop, **rates))
+    def seconds(fit: DecodeAttentionFit, some: Rows = ALL) -> FloatArray:
+        return np.asarray(
+            decode_attention_s(
+                fit, items=(s * g)[some], kv_bytes=moved[some], flop=flop[some], **rates
+            )
+        )
 
     base = getattr(source.base, name)[kv]
 
@@ -73,7 +77,7 @@ def decode_problem(
         flop=flop,
         bytes_moved=moved,
         coefficients=_coefficients(base, source, latent=latent),
-        form=lambda values: seconds(make(values)),
+        form=lambda values, some: seconds(make(values), some),
         make=make,
         base_s=source.base_seconds(base, seconds, coordinates),
         scored=serving if serving.any() else np.ones(len(rows), dtype=bool),
@@ -98,7 +102,9 @@ def _usual(rows: Timings) -> Timings:
     if not len(rows):
         return rows
     kept = rows.number("heads") <= MOST_HEADS_PER_KV * rows.number("kv_heads")
-    kept &= (rows.number("sequences") <= MOST_SEQUENCES) & (rows.number("head_dim") <= WIDEST)
+    kept &= (rows.number("sequences") <= MOST_SEQUENCES) & np.isin(
+        rows.number("head_dim"), HEAD_DIMS
+    )
     return usual_kernels(rows.keep(kept))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from calibration.fit.problem import Problem, groups_of
 from calibration.fit.shapes import ShapeRows
-from calibration.fit.solve import Coefficient
+from calibration.fit.solve import ALL, Coefficient, Rows
 from calibration.fit.source import construct, kernels_of, Source
 from calibration.timings import Timings
 from sim.cost.experts import Routing
@@ -49,8 +49,8 @@ def experts_problem(timings: Timings, precision: Precision, source: Source) -> P
     flop = 2.0 * choices * one
     rates = {"flop_per_s": peak, "bytes_per_s": source.bandwidth}
 
-    def seconds(fit: ExpertsFit) -> FloatArray:
-        return np.asarray(experts_s(fit, flop=flop, bytes_moved=moved, **rates))
+    def seconds(fit: ExpertsFit, some: Rows = ALL) -> FloatArray:
+        return np.asarray(experts_s(fit, flop=flop[some], bytes_moved=moved[some], **rates))
 
     def make(values: Mapping[str, float]) -> ExpertsFit:
         return construct(ExpertsFit, values, p=1.0, computed=computed)
@@ -73,7 +73,7 @@ def experts_problem(timings: Timings, precision: Precision, source: Source) -> P
                 "bandwidth_efficiency", "efficiency", base.bandwidth_efficiency, source.sigma
             ),
         ),
-        form=lambda values: seconds(make(values)),
+        form=lambda values, some: seconds(make(values), some),
         make=make,
         base_s=seconds(base),
         scored=np.ones(len(rows), dtype=bool),

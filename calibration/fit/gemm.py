@@ -9,7 +9,7 @@ import numpy as np
 from calibration.fit.grid import GridTable
 from calibration.fit.problem import Problem, groups_of
 from calibration.fit.source import construct, kernels_of, Source
-from calibration.fit.solve import Coefficient
+from calibration.fit.solve import ALL, Coefficient, Rows
 from calibration.timings import Timings
 from sim.cost.forms import gemm_s
 from sim.hardware import GemmFit
@@ -45,12 +45,12 @@ def gemm_problem(timings: Timings, precision: Precision, source: Source) -> Prob
     m, n, k = (rows.number(name) for name in ("tokens", "outer", "inner"))
     weight_bytes, input_bytes = BYTES_PER_WEIGHT[precision], _input_bytes(precision)
 
-    def seconds(fit: GemmFit) -> FloatArray:
+    def seconds(fit: GemmFit, some: Rows = ALL) -> FloatArray:
         found = gemm_s(
             fit,
-            tokens=m,
-            inner=k,
-            outer=n,
+            tokens=m[some],
+            inner=k[some],
+            outer=n[some],
             weight_bytes=weight_bytes,
             input_bytes=input_bytes,
             flop_per_s=peak,
@@ -76,7 +76,7 @@ def gemm_problem(timings: Timings, precision: Precision, source: Source) -> Prob
         flop=flop,
         bytes_moved=moved,
         coefficients=_coefficients(base, precision, source),
-        form=lambda values: seconds(make(values)),
+        form=lambda values, some: seconds(make(values), some),
         make=make,
         base_s=source.base_seconds(base, seconds, {"tokens": m, "inner": k, "outer": n}),
         scored=scored,

@@ -5,10 +5,10 @@ from typing import Final
 
 import numpy as np
 
-from calibration.fit.decode import MOST_HEADS_PER_KV, WIDEST
+from calibration.fit.decode import HEAD_DIMS, MOST_HEADS_PER_KV
 from calibration.fit.grid import GridTable, Knots
 from calibration.fit.problem import Problem, groups_of
-from calibration.fit.solve import Coefficient
+from calibration.fit.solve import ALL, Coefficient, Rows
 from calibration.fit.source import construct, kernels_of, Source, usual_kernels
 from calibration.timings import Timings
 from sim.cost.forms import prefill_attention_s
@@ -22,7 +22,6 @@ PULL: Final = 0.3
 """Rows are many to a knot, but few at its corners."""
 ITEMS: Final = (1, 4, 16, 64, 256, 1024, 8192)
 HEADS_PER_KV: Final = (1, 4, 8, 16)
-HEAD_DIMS: Final = (64, 128, 256)
 GQA: Final[Knots] = {
     "query_tokens": QUERIES,
     "items": ITEMS,
@@ -47,7 +46,7 @@ def prefill_problem(
     rows = rows.keep(np.isnan(rows.number("window_tokens")))
     if len(rows) and not latent:
         kept = rows.number("heads") <= MOST_HEADS_PER_KV * rows.number("kv_heads")
-        rows = rows.keep(kept & (rows.number("head_dim") <= WIDEST))
+        rows = rows.keep(kept & np.isin(rows.number("head_dim"), HEAD_DIMS))
     computed: Precision = "fp8" if kv == "fp8" and "fp8" in rows.texts("precision") else "bf16"
     peak = source.gpu.peak_flop_per_s(computed)
     rows = rows.where(precision=computed)
@@ -67,8 +66,10 @@ def prefill_problem(
     rates = {"flop_per_s": peak, "bytes_per_s": source.bandwidth}
     base = _completed(getattr(source.base, name)[kv], source, kv, latent=latent)
 
-    def seconds(fit: PrefillAttentionFit) -> FloatArray:
-        return np.asarray(prefill_attention_s(fit, flop=flop, bytes_moved=moved, **rates))
+    def seconds(fit: PrefillAttentionFit, some: Rows = ALL) -> FloatArray:
+        return np.asarray(
+            prefill_attention_s(fit, flop=flop[some], bytes_moved=moved[some], **rates)
+        )
 
     def make(values: Mapping[str, float]) -> PrefillAttentionFit:
         return construct(PrefillAttentionFit, values, computed=computed)
@@ -90,7 +91,7 @@ def prefill_problem(
         flop=flop,
         bytes_moved=moved,
         coefficients=_coefficients(base, source),
-        form=lambda values: seconds(make(values)),
+        form=lambda values, some: seconds(make(values), some),
         make=make,
         base_s=source.base_seconds(base, seconds, coordinates),
         scored=every,

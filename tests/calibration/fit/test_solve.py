@@ -5,14 +5,14 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from calibration.fit.solve import Coefficient, solve
+from calibration.fit.solve import ALL, Coefficient, Rows, solve
 from sim.records import FloatArray
 
 X = np.geomspace(1e6, 1e10, 400)
 
 
-def line(values: Mapping[str, float]) -> FloatArray:
-    return values["fixed_s"] + X / (values["efficiency"] * 1e12)
+def line(values: Mapping[str, float], rows: Rows = ALL) -> FloatArray:
+    return values["fixed_s"] + X[rows] / (values["efficiency"] * 1e12)
 
 
 COEFFICIENTS = (
@@ -56,8 +56,8 @@ def test_a_coefficient_that_leans_on_a_bound_is_named() -> None:
 def test_without_data_the_prior_stays() -> None:
     few = np.array([0, 1])
 
-    def two(values: Mapping[str, float]) -> FloatArray:
-        return np.asarray(line(values)[few])
+    def two(values: Mapping[str, float], rows: Rows) -> FloatArray:
+        return np.asarray(line(values)[few][rows])
 
     narrow = (
         Coefficient("fixed_s", "time", 9e-6, 0.3),
