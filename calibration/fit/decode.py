@@ -72,7 +72,7 @@ def decode_problem(
         kernels=kernels_of(rows),
         measured_s=rows.number("latency_s"),
         floor_s=np.maximum(moved / source.bandwidth, flop / peak),
-        groups=groups_of(h, g, key),
+        groups=groups_of(h, s) if latent else groups_of(h, g, key),
         coordinates=coordinates,
         flop=flop,
         bytes_moved=moved,

@@ -86,7 +86,7 @@ def prefill_problem(
         kernels=kernels_of(rows),
         measured_s=rows.number("latency_s"),
         floor_s=np.maximum(moved / source.bandwidth, flop / peak),
-        groups=groups_of(h, g, width),
+        groups=groups_of(h, s) if latent else groups_of(h, g, width),
         coordinates=coordinates,
         flop=flop,
         bytes_moved=moved,
