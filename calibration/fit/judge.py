@@ -124,7 +124,6 @@ def _impossible(problem: Problem) -> str | None:
 
 def _solved(problem: Problem, rows: Mask) -> tuple[Solution, Residuals | None]:
     """Fit the form on some rows, and the table on what it leaves."""
-
     mine = np.flatnonzero(rows)
 
     def form(values: Mapping[str, float], some: Rows) -> FloatArray:
@@ -147,7 +146,7 @@ def _predict(problem: Problem, solution: Solution, table: Residuals | None) -> F
     return np.maximum(seconds, problem.floor_s)
 
 
-def _evidence(
+def _evidence(  # noqa: PLR0917  # private
     problem: Problem,
     solution: Solution,
     predicted: FloatArray,

@@ -75,9 +75,7 @@ def machine(
 
 
 @st.composite
-def machines_of(
-    draw: st.DrawFn, model: str, kernels: tuple[str, ...] = KERNELS
-) -> ForwardPass:
+def machines_of(draw: st.DrawFn, model: str, kernels: tuple[str, ...] = KERNELS) -> ForwardPass:
     """Return any machine that may serve a model."""
     return machine(
         model,

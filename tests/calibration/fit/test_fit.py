@@ -89,7 +89,7 @@ def test_a_fit_that_is_worse_than_its_base_is_refused(products: Plant, h200: Gpu
     )
     (kept,) = fit_timings(checked(mixed, "a test"), h200, base=sister, base_name="sister").accepted
     assert kept.evidence.held_out["all"] < 0.03
-    with pytest.raises(InputError, match="the base is better|quicker than the peaks"):
+    with pytest.raises(InputError, match=r"the base is better|quicker than the peaks"):
         fit_timings(noisy, h200, base=sister, base_name="sister")
 
 

@@ -19,7 +19,7 @@ defaults:
 """
 
 
-def put(root: Path, place: str, rows: dict[str, list[Any]]) -> None:
+def put(root: Path, place: str, rows: dict[str, Any]) -> None:
     path = root / "data" / f"{place}.parquet"
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.table(rows), path)
@@ -76,7 +76,7 @@ def test_bimodal_fp8_products_are_cut_to_the_quickest_of_any_larger_m(root: Path
 
 
 def test_the_context_of_decode_is_the_history_and_the_new_token(root: Path) -> None:
-    rows = {
+    rows: dict[str, Any] = {
         "kernel_source": ["fa"],
         "batch_size": [16],
         "isl": [1],
@@ -98,7 +98,7 @@ def test_the_context_of_decode_is_the_history_and_the_new_token(root: Path) -> N
 
 
 def test_messages_are_counted_in_elements_and_eager_rows_are_left_out(root: Path) -> None:
-    rows = {
+    rows: dict[str, Any] = {
         "kernel_source": ["vLLM_custom_eager", "vLLM_custom_graph"],
         "allreduce_dtype": ["bfloat16", "bfloat16"],
         "num_gpus": [8, 8],
@@ -113,7 +113,7 @@ def test_messages_are_counted_in_elements_and_eager_rows_are_left_out(root: Path
 
 
 def test_modules_of_latent_attention_are_not_taken_for_kernels(root: Path) -> None:
-    rows = {
+    rows: dict[str, Any] = {
         "kernel_source": ["fa"],
         "mla_dtype": ["bfloat16"],
         "kv_cache_dtype": ["bfloat16"],
