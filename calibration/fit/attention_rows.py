@@ -49,6 +49,11 @@ class AttentionRows:
         )
 
     @property
+    def layout(self) -> dict[str, FloatArray]:
+        """How heads share keys, and how wide they are."""
+        return {"heads_per_kv": self.heads / self.kv_heads, "head_dim": self.key}
+
+    @property
     def pairs(self) -> FloatArray:
         """Query x key pairs of all sequences, causal."""
         before = self.context - self.queries

@@ -56,12 +56,7 @@ def decode_problem(
         found = {"flop_efficiency": base.flop_efficiency, "computed": computed, **values}
         return construct(DecodeAttentionFit, found)
 
-    coordinates = {
-        "items": items,
-        "heads_per_kv": shape.heads / shape.kv_heads,
-        "head_dim": shape.key,
-        "context_tokens": shape.context,
-    }
+    coordinates = {"items": items, **shape.layout, "context_tokens": shape.context}
     serving = (shape.sequences >= SERVING_SEQUENCES) & (shape.context >= SERVING_CONTEXT)
     every = np.ones(len(rows), dtype=bool)
     return Problem(

@@ -18,6 +18,7 @@ from sim.records import FloatArray
 
 QUERIES: Final = (1, 16, 64, 128, 256, 512, 1024, 2048, 4096, 16384)
 LONG: Final = 512
+LONG_PROMPTS: Final = "prompts of 512 tokens or more"
 PULL: Final = 0.3
 """Rows are many to a knot, but few at its corners."""
 ITEMS: Final = (1, 4, 16, 64, 256, 1024, 8192)
@@ -56,20 +57,14 @@ def prefill_problem(
     base = _completed(getattr(source.base, name)[kv], source, kv, latent=latent)
 
     def seconds(fit: PrefillAttentionFit, some: Rows = ALL) -> FloatArray:
-        return np.asarray(
-            prefill_attention_s(fit, flop=flop[some], bytes_moved=moved[some], **rates)
-        )
+        found = prefill_attention_s(fit, flop=flop[some], bytes_moved=moved[some], **rates)
+        return np.asarray(found)
 
     def make(values: Mapping[str, float]) -> PrefillAttentionFit:
         return construct(PrefillAttentionFit, values, computed=computed)
 
-    coordinates = {
-        "query_tokens": shape.queries,
-        "items": shape.sequences * shape.heads,
-        "heads_per_kv": shape.heads / shape.kv_heads,
-        "head_dim": shape.key,
-    }
-    every = np.ones(len(rows), dtype=bool)
+    items = shape.sequences * shape.heads
+    coordinates = {"query_tokens": shape.queries, "items": items, **shape.layout}
     return Problem(
         part=f"{name}.{kv}",
         kernels=kernels_of(rows),
@@ -83,11 +78,8 @@ def prefill_problem(
         form=lambda values, some: seconds(make(values), some),
         make=make,
         base_s=source.base_seconds(base, seconds, coordinates),
-        scored=every,
-        regimes={
-            "prompts of 512 tokens or more": shape.queries >= LONG,
-            "shorter": shape.queries < LONG,
-        },
+        scored=np.ones(len(rows), dtype=bool),
+        regimes={LONG_PROMPTS: shape.queries >= LONG, "shorter": shape.queries < LONG},
         table=GridTable(LATENT if latent else GQA, coordinates, base.residual, PULL),
         note=f"products in {computed}",
     )
