@@ -88,8 +88,8 @@ def _show(result: Result, path: Path, report: Path) -> None:
         Column("by regime", "left"),
     )
     page.table(Table("Mean absolute error of shapes that were held out", columns, rows))
-    for refused in result.refused:
-        page.line(f"Not fitted: {refused.part}: {refused.reason}.")
+    for refusal in result.refusals:
+        page.line(f"Refused: {refusal}.")
     page.line()
     page.line(f"Written to {path} and {report}")
     page.line(f"To use it in a scenario: fitted: {path}")

@@ -37,8 +37,7 @@ def to_document(result: Result, *, as_of: str | None = None) -> dict[str, Any]:
         else:
             found[family] = _in_file_units(each.fit)
     if result.refused:
-        said = "; ".join(f"{each.part}: {each.reason}" for each in result.refused)
-        found["note"] = f"not fitted: {said}"
+        found["note"] = "; ".join(result.refusals)
     return found
 
 

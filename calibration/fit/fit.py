@@ -45,6 +45,17 @@ class Result:
     accepted: tuple[Accepted, ...]
     refused: tuple[Refused, ...]
 
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        """What was refused, why, and whether another engine's kernels stand in."""
+        fitted = {each.part for each in self.accepted}
+        return tuple(
+            f"{each.part} on the rows of another engine, since of its own {each.reason}"
+            if each.part in fitted
+            else f"{each.part} not fitted: {each.reason}"
+            for each in self.refused
+        )
+
 
 def fit_timings(
     timings: Timings,
@@ -63,9 +74,13 @@ def fit_timings(
     source = Source(gpu, load_universal() if base is None else base, base_name)
     accepted: list[Accepted] = []
     refused: list[Refused] = []
-    for problem in _problems(mine, engine, source):
-        outcome = judge(problem, base_name)
-        (accepted if isinstance(outcome, Accepted) else refused).append(outcome)  # type: ignore[arg-type]
+    for candidates in _problems(mine, engine, source):
+        for problem in candidates:
+            outcome = judge(problem, base_name)
+            if isinstance(outcome, Accepted):
+                accepted.append(outcome)
+                break
+            refused.append(outcome)
     if not accepted:
         reasons = "; ".join(f"{each.part}: {each.reason}" for each in refused[:3])
         raise InputError(
@@ -105,7 +120,8 @@ def _engine(timings: Timings, asked: str | None) -> str:
     return found[0]
 
 
-def _problems(timings: Timings, engine: str, source: Source) -> Iterator[Problem]:
+def _problems(timings: Timings, engine: str, source: Source) -> Iterator[Iterator[Problem]]:
+    """Yield, for each part, its problem on the engine's own rows and on those that stand in."""
     pools: dict[tuple[str, str], Timings] = {}
     for name in timings.texts("engine"):
         mine = timings.where(engine=name)
@@ -116,12 +132,8 @@ def _problems(timings: Timings, engine: str, source: Source) -> Iterator[Problem
         order = (engine, *STAND_INS.get(engine, ("nccl",)))
         if part == "latent_prefill":
             order = (engine, *LATENT_PREFILL.get(engine, order[1:]))
-        for name in order:
-            pool = pools.get((name, part))
-            problem = None if pool is None else build(pool)
-            if problem is not None:
-                yield problem
-                break
+        found = [pools[name, part] for name in order if (name, part) in pools]
+        yield (problem for pool in found if (problem := build(pool)) is not None)
 
 
 def _parts(source: Source) -> Iterator[tuple[str, Build]]:

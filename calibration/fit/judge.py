@@ -105,8 +105,9 @@ def _impossible(problem: Problem) -> str | None:
     """Say what is wrong with the rows themselves, if anything."""
     if len(problem) < FEWEST:
         return f"{len(problem)} timings are too few: {FEWEST} at least"
-    ratio = problem.measured_s / problem.floor_s
-    large = problem.floor_s >= np.quantile(problem.floor_s, 0.75)
+    floor_s = problem.floor_s if problem.certain_floor_s is None else problem.certain_floor_s
+    ratio = problem.measured_s / floor_s
+    large = floor_s >= np.quantile(floor_s, 0.75)
     too_fast = float((ratio < TOO_FAST).mean())
     if too_fast > TOO_FAST_ROWS:
         return (

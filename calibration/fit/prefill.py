@@ -82,6 +82,7 @@ def prefill_problem(
         regimes={LONG_PROMPTS: shape.queries >= LONG, "shorter": shape.queries < LONG},
         table=GridTable(LATENT if latent else GQA, coordinates, base.residual, PULL),
         note=f"products in {computed}",
+        certain_floor_s=flop / peak,  # keys and values were written just before
     )
 
 

@@ -63,6 +63,8 @@ class Problem:
     table: Table | None = None
     """None: the form alone."""
     note: str | None = None
+    certain_floor_s: FloatArray | None = None
+    """The floor by which rows are judged, where `floor_s` counts bytes that caches may hold."""
 
     def __len__(self) -> int:
         return len(self.measured_s)

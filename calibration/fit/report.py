@@ -38,9 +38,7 @@ def report_page(result: Result) -> str:
     title = f"Kernels of {result.gpu.name} under {result.engine}"
     parts = [f"<h1>{escape(title)}</h1>", f"<p>{escape(_lead(result))}</p>", _errors(result)]
     if result.refused:
-        listed = "".join(
-            f"<li>{escape(each.part)}: {escape(each.reason)}</li>" for each in result.refused
-        )
+        listed = "".join(f"<li>{escape(each)}</li>" for each in result.refusals)
         parts.append(f"<h2>Refused</h2><ul>{listed}</ul>")
     first = True
     for accepted in result.accepted:

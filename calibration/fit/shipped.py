@@ -26,8 +26,8 @@ def main(gpus: list[str]) -> int:
                 f"{each.part} {each.evidence.held_out['all']:.1%}" for each in result.accepted
             )
             sys.stdout.write(f"{path.name} ({path.stat().st_size / 1e3:.0f} kB): {said}\n")
-            for refused in result.refused:
-                sys.stdout.write(f"  refused {refused.part}: {refused.reason}\n")
+            for refusal in result.refusals:
+                sys.stdout.write(f"  refused: {refusal}\n")
             sys.stdout.flush()
     return 0
 
