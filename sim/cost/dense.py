@@ -105,9 +105,7 @@ class Dense:
         flop, peak = 2.0 * choices * one, self.plain.peak(fit.computed or stored.computed)
         bandwidth = self.gpu.memory_bandwidth_bytes_per_s.value
         seconds = float(
-            experts_s(
-                fit, flop=flop, bytes_moved=moved, flop_per_s=peak, bytes_per_s=bandwidth
-            )
+            experts_s(fit, flop=flop, bytes_moved=moved, flop_per_s=peak, bytes_per_s=bandwidth)
         )
         curve = self._curve_of(mlp, fit)
         if curve is not None:

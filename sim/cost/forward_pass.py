@@ -67,9 +67,7 @@ class ForwardPass:
         """Distances beyond which some layers do not look back, tokens."""
         self._decode: dict[int, list[tuple[int, Rates]]] = {}
         """By sequences of a lane: each kind of attention, with its place in `reaches`."""
-        self._prefill = [
-            (self._index(kind), Prefill(kind, gpu, fitted, kv)) for kind in kinds
-        ]
+        self._prefill = [(self._index(kind), Prefill(kind, gpu, fitted, kv)) for kind in kinds]
         self._lanes, self._stateful = self.layout.lanes, bool(self.layers.recurrent)
         self._simple = len(kinds) == 1 and not self.reaches and self._lanes == 1
         """Whether there is one kind of attention that needs no sorting out."""

@@ -74,9 +74,7 @@ class Grid:
         return Curve(knots, self.log_ratio(**{name: 2.0**knots}, **fixed))
 
 
-def bracket(
-    octaves: Number, knots: FloatArray
-) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
+def bracket(octaves: Number, knots: FloatArray) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
     """Return the knot below, the fraction of the way to the next, and what fading leaves."""
     inside = np.clip(octaves, knots[0], knots[-1])
     below = np.clip(np.searchsorted(knots, inside, side="right") - 1, 0, len(knots) - 2)
