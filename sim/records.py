@@ -1,6 +1,6 @@
 """Plain records that travel between the layers: columns of requests, in and out."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 import numpy as np
@@ -20,6 +20,50 @@ class Status(IntEnum):
     """Still waiting or running when the simulation stopped."""
 
 
+_UNSET: IntArray = np.zeros(0, np.int64)
+DEFAULT_CLASS = "default"
+"""Name of the only class of a workload that has no others."""
+
+
+def _zeros(rows: int) -> IntArray:
+    """Return zeros that take no memory; read-only."""
+    return np.broadcast_to(np.int64(0), rows)
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixBlocks:
+    """Which requests begin alike: names of the blocks of `block_tokens` tokens of each.
+
+    Those of request i are `hashes[offsets[i] : offsets[i + 1]]`, from its first token on. Two
+    requests share their first k blocks where their first k names are equal. A request may have
+    fewer names than blocks (nobody shares the rest), or more than its prompt has (those of its
+    answer, which the next turn of the session begins with, or of a last block that is not full).
+    """
+
+    offsets: IntArray
+    """n + 1 places."""
+    hashes: IntArray
+    block_tokens: int
+
+    def first(self, rows: int) -> "PrefixBlocks":
+        """Return those of the first rows."""
+        offsets = self.offsets[: rows + 1]
+        return PrefixBlocks(offsets, self.hashes[: offsets[-1]], self.block_tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """Requests that follow each other: the rows of session s are `first[s]` to `first[s + 1]`.
+
+    A row is sent `pause_s` [s] after the answer to the row before it. The first row of a session
+    is sent at its `arrival_s` in an open loop; in a closed loop it is that of a user who has done
+    with a session, `pause_s` after its last answer.
+    """
+
+    first: IntArray
+    pause_s: FloatArray
+
+
 @dataclass(frozen=True, slots=True)
 class Traffic:
     """What is asked of the deployment: one row a request, in order of arrival (or of issue).
@@ -27,7 +71,9 @@ class Traffic:
     `arrival_s` [s] is non-decreasing for an open loop. In a closed loop (`users` is set) it is all
     zeros: each of the `users` issues its next request `think_s` after its last answer, taking the
     next row. Rows from `measured` on are background: they keep the deployment under load until
-    the measured requests have finished, and are never counted.
+    the measured requests have finished, and are never counted. With `turns`, rows stand session by
+    session, a row may be issued before one that stands above it, and the first `measured` that are
+    issued are the measured ones.
     """
 
     arrival_s: FloatArray
@@ -37,7 +83,21 @@ class Traffic:
     users: int | None = None
     think_s: float = 0.0
     steady_state: bool = False
-    """True for synthetic open-loop arrivals: the warm-up is cut off (MSER-5)."""
+    """True for synthetic open-loop arrivals of one rate: the warm-up is cut off (MSER-5)."""
+    warmup: int | None = None
+    """So many requests at the beginning are not counted; `None`: as `steady_state` says."""
+    request_class: IntArray = field(default_factory=lambda: _UNSET)
+    """Place in `class_names` of each row; all 0 where it is left out."""
+    priority: IntArray = field(default_factory=lambda: _UNSET)
+    """Of each row; lower is served first. All 0 where it is left out."""
+    class_names: tuple[str, ...] = (DEFAULT_CLASS,)
+    prefix_blocks: PrefixBlocks | None = None
+    turns: Turns | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("request_class", "priority"):
+            if getattr(self, name) is _UNSET:
+                object.__setattr__(self, name, _zeros(len(self)))
 
     def __len__(self) -> int:
         return len(self.input_tokens)
@@ -67,6 +127,12 @@ class RequestRecords:
     """Visible chunks in which the answer arrived (autoregressive: one a token; all at once: 1)."""
     max_gap_s: FloatArray
     """Longest gap between two visible chunks; NaN where the answer came in one chunk."""
+    request_class: IntArray = field(default_factory=lambda: _UNSET)
+    """Place in `class_names` of the simulation; all 0 where it is left out."""
+
+    def __post_init__(self) -> None:
+        if self.request_class is _UNSET:
+            object.__setattr__(self, "request_class", _zeros(len(self)))
 
     def __len__(self) -> int:
         return len(self.request_id)
@@ -145,3 +211,6 @@ class Simulation:
     """Most KV blocks ever in use on one replica, as a share of its pool."""
     events: int
     """Engine events handled: leaps and arrivals."""
+    warmup: int | None = None
+    """So many of the measured requests are not counted; `None`: what the metrics find."""
+    class_names: tuple[str, ...] = (DEFAULT_CLASS,)

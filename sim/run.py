@@ -39,7 +39,11 @@ def run(
 ) -> Outcome:
     """Serve the workload on the deployment and say how well, and for how much."""
     serving, strategy = resolve(scenario), scenario.decoding
-    traffic = scenario.workload.draw(scenario.run.requests, scenario.run.seed)
+    traffic = scenario.workload.draw(
+        scenario.run.requests,
+        scenario.run.seed,
+        context_tokens=serving.limits.max_context_tokens,
+    )
     simulation = serve(scenario, serving, traffic, mode=mode)
     metrics, cost = assess(scenario, serving, simulation, intervals=intervals)
     prompt, answer = float(traffic.input_tokens.mean()), float(traffic.output_tokens.mean())

@@ -13,7 +13,7 @@ from sim.errors import InputError
 from sim.hardware import load_gpu
 from sim.model import load_model
 from sim.scenario import Scenario, build_scenario
-from sim.workload import ClosedLoop, Fixed, Quantiles
+from sim.workload import ClosedLoop, Fixed, Quantiles, Workload
 
 OWN_PRICE: Final = "own price"
 NO_PRICE: Final = "none"
@@ -59,7 +59,7 @@ def choices_of(scenario: Scenario) -> Choices:
     """Return what the widgets show for a scenario."""
     deployment, slo, arrivals = scenario.deployment, scenario.slo, scenario.workload.arrivals
     rate = scenario.workload.offered_requests_per_s
-    inputs, outputs = scenario.workload.mean_tokens()
+    inputs, outputs = _text_tokens(scenario.workload)
     return Choices(
         model=scenario.model if isinstance(scenario.model, str) else AS_LISTED,
         **asdict(strategies.knobs_of(scenario)),
@@ -142,6 +142,14 @@ def _expert_parallel(choices: Choices, base: Scenario) -> int:
         return base.deployment.expert_parallel
     stage = choices.tensor_parallel * choices.attention_data_parallel
     return stage if choices.experts == SPREAD else 1
+
+
+def _text_tokens(workload: Workload) -> tuple[float, float]:
+    """Return the lengths that are fixed, or the mean ones of a request."""
+    prompt, answer = workload.input_tokens, workload.output_tokens
+    if isinstance(prompt, Fixed) and isinstance(answer, Fixed):
+        return prompt.tokens, answer.tokens
+    return workload.mean_tokens()
 
 
 def _lengths_of(scenario: Scenario) -> str:

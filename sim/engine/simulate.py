@@ -18,7 +18,7 @@ from sim.engine.replica import Replica
 from sim.engine.router import RoundRobin
 from sim.engine.schedulers import ChunkedPrefill
 from sim.engine.sequence import Sequence
-from sim.engine.source import ClosedLoop
+from sim.engine.source import ClosedLoop, Sessions, in_order_of_issue
 from sim.engine.visible import gaps_and_first_chunks
 from sim.records import IntArray, RequestRecords, Simulation, Status, StepSeries, Traffic
 
@@ -95,12 +95,12 @@ class _World:
             )
             for index in range(limits.replicas)
         ]
-        self.loop: ClosedLoop | None = None
+        self.loop: ClosedLoop | Sessions | None = None
         self._plans: dict[tuple[int, int, int], tuple[Plan, int, bool]] = {}
 
     def _feed(self, replica: int) -> Feed:
         """Return the arrivals that a replica can see coming: those of an open loop."""
-        if self.traffic.users is not None:
+        if self.traffic.users is not None or self.traffic.turns is not None:
             return Feed((), ())
         rows = self.router.rows_of(replica, len(self.traffic))
         return Feed(array("d", self.traffic.arrival_s[rows.start :: rows.step]), rows)
@@ -109,7 +109,9 @@ class _World:
         """Run until every measured request has finished or was rejected."""
         if not self.left:
             return
-        if self.traffic.users is not None:
+        if self.traffic.turns is not None:
+            self.loop = Sessions(self.env, traffic=self.traffic, submit=self._submit)
+        elif self.traffic.users is not None:
             self.loop = ClosedLoop(
                 self.env,
                 users=self.traffic.users,
@@ -167,7 +169,8 @@ class _World:
         """
         if self.loop is not None:
             self.loop.answered(user)
-        if row >= self.traffic.measured:
+        place = row if self.loop is None else self.loop.place(row)
+        if place >= self.traffic.measured:
             return False
         self.left -= 1
         self._last_s = max(self._last_s, now_s)
@@ -189,7 +192,9 @@ class _World:
         arrival_s = np.array(log.arrival_s)
         entered = ~np.isnan(arrival_s) & (status != Status.REJECTED)
         first_token_s = np.array(log.first_token_s)
-        seen = gaps_and_first_chunks(log, leaps, first_token_s, status, traffic.measured)
+        order = np.arange(len(traffic)) if self.loop is None else self.loop.order()
+        counted = np.argsort(order) < traffic.measured
+        seen = gaps_and_first_chunks(log, leaps, first_token_s, status, counted)
         chunks = np.array(log.chunks, dtype=np.int64)
         records = RequestRecords(
             request_id=np.arange(len(traffic)),
@@ -206,11 +211,12 @@ class _World:
             preemptions=np.array(log.preemptions, dtype=np.int64),
             chunks=chunks,
             max_gap_s=seen.max_gap_s,
+            request_class=traffic.request_class,
         )
         kv = self.limits.kv
         used = kv.share_of(leaps.kv_used_tokens, leaps.sequences)
         return Simulation(
-            records=records,
+            records=in_order_of_issue(records, order),
             measured=traffic.measured,
             steady_state=traffic.steady_state,
             closed_loop=traffic.users is not None,
@@ -221,6 +227,8 @@ class _World:
             kv_pool_tokens=kv.tokens_of_one_sequence,
             kv_peak_share=float(used.max(initial=0.0)),
             events=len(leaps.passes) + int(entered.sum()),
+            warmup=traffic.warmup,
+            class_names=traffic.class_names,
         )
 
 

@@ -24,13 +24,17 @@ class Seen:
 
 
 def gaps_and_first_chunks(
-    log: Log, leaps: Leaps, first_token_s: FloatArray, status: IntArray, measured: int
+    log: Log,
+    leaps: Leaps,
+    first_token_s: FloatArray,
+    status: IntArray,
+    measured: NDArray[np.bool_],
 ) -> Seen:
     """Return first visible times, longest gaps, and the pooled gaps of finished measured rows."""
     rows = len(first_token_s)
     first_visible_s, max_gap_s = first_token_s.copy(), np.full(rows, np.nan)
     stints = log.stints
-    counted = (np.arange(rows) < measured) & (status == Status.FINISHED)
+    counted = measured & (status == Status.FINISHED)
     values: list[FloatArray] = []
     weights: list[FloatArray] = []
     for replica in np.unique(stints[:, 1]):

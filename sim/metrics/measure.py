@@ -2,22 +2,20 @@
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from sim.metrics import quantities
+from sim.metrics.classes import Evidence, counts_of, judge_all
 from sim.metrics.notes import notes
-from sim.metrics.overload import judge
+from sim.metrics.overload import Load, judge
 from sim.metrics.pipeline import Pipeline
-from sim.metrics.quantities import BoolArray, finished, rows
+from sim.metrics.quantities import BoolArray, finished, latency_columns, rows
 from sim.metrics.rates import throughput
-from sim.metrics.result import Metrics, RequestCounts, Stage, Utilisation
+from sim.metrics.result import Metrics, Stage, Utilisation
 from sim.metrics.settling import memory
 from sim.metrics.slo import Slo
 from sim.metrics.summary import Summary, summarise, summarise_pooled, withheld
-from sim.metrics.targets import inside_targets, judge_targets
 from sim.metrics.warmup import warmup_requests
 from sim.metrics.window import Window, littles_law, measurement_window, share_inside
-from sim.records import FloatArray, RequestRecords, Simulation, Status
+from sim.records import FloatArray, RequestRecords, Simulation
 from sim.units import MS_PER_S
 
 
@@ -38,44 +36,46 @@ def measure(
     `intervals` False leaves all intervals out, and the time that they take: for sweeps.
     """
     load, records = judge(simulation), simulation.records
-    overloaded, too_short = load.overloaded, load.too_short
-    warmup = 0 if overloaded else _warmup(simulation, pipeline)
+    overloaded, warmup = load.overloaded, _warmup(simulation, pipeline, load)
     counted = rows(records, slice(warmup, simulation.measured))
-    counts, done = _counts(records, counted), finished(counted)
+    done, counts = finished(counted), counts_of(counted, len(records) - len(counted))
     arriving = _arriving(simulation, counted)
     window = load.saturated if overloaded else arriving
     slow = None if overloaded else memory(simulation, arriving)
-    columns = _columns(counted, pipeline)
+    columns = latency_columns(counted, pipeline)
     bootstrap = seed if intervals else None
     latency = _latency(simulation, done, columns, bootstrap, withhold=overloaded)
     rates = throughput(
         *(records, counted), arriving=arriving, finishing=window,
         pipeline=pipeline, gpus=gpus, seed=bootstrap, withhold_speed=overloaded,
     )  # fmt: skip
+    evidence = Evidence(counted, columns, window, pipeline, load, bootstrap)
+    verdict, classes = judge_all(simulation, evidence, slo, latency, slow)
     return Metrics(
-        status="overloaded" if overloaded else "ok", too_short=too_short,
+        status="overloaded" if overloaded else "ok", too_short=load.too_short,
         sustainable_requests_per_s=rates.requests_per_s if overloaded else None,
         requests=counts,
         latency=latency,
         throughput=rates,
-        slo=judge_targets(
-            *(counted, columns, latency, slo),
-            goodput_requests_per_s=_goodput(records, window, pipeline, slo), memory=slow,
-            open_question=too_short, overloaded=overloaded, intervals=intervals,
-        ),
+        slo=verdict, classes=classes,
         utilisation=utilisation(simulation, window),
         littles_law=littles_law(simulation, None if overloaded else arriving),
         waterfall=() if overloaded else waterfall(counted, pipeline),
         window=window,
         warmup_requests=warmup,
         interval_basis=_interval_basis(simulation, overloaded=overloaded, asked=intervals),
-        notes=notes(simulation, load, counts, rows(counted, done), warmup=warmup, slow=slow),
+        notes=notes(
+            *(simulation, load, counts, rows(counted, done)),
+            warmup=warmup, slow=slow, classes=classes,
+        ),
     )  # fmt: skip
 
 
-def _warmup(simulation: Simulation, pipeline: Pipeline) -> int:
+def _warmup(simulation: Simulation, pipeline: Pipeline, load: Load) -> int:
     """Return how many requests are cut: of synthetic arrivals, those before the steady state."""
-    if not simulation.steady_state or simulation.closed_loop:
+    if simulation.warmup is not None:
+        return simulation.warmup
+    if not simulation.steady_state or simulation.closed_loop or load.overloaded:
         return 0  # whoever measures a closed loop in its steady state has cut off its beginning
     measured = rows(simulation.records, slice(0, simulation.measured))
     return warmup_requests(quantities.ttlt_s(measured, pipeline))
@@ -93,28 +93,6 @@ def _arriving(simulation: Simulation, counted: RequestRecords) -> Window | None:
     return measurement_window(counted, steady_state=steady)
 
 
-def _columns(counted: RequestRecords, pipeline: Pipeline) -> dict[str, FloatArray]:
-    """Return the latencies per counted request [s]."""
-    return {
-        "engine_ttft": quantities.engine_ttft_s(counted),
-        "ttft": quantities.ttft_s(counted, pipeline),
-        "tpot": quantities.tpot_s(counted),
-        "max_gap": quantities.max_gap_s(counted),
-        "ttlt": quantities.ttlt_s(counted, pipeline),
-    }
-
-
-def _goodput(
-    records: RequestRecords, window: Window | None, pipeline: Pipeline, slo: Slo
-) -> float | None:
-    """Return how many of those that finish in the window per second met every target."""
-    if window is None:
-        return None
-    done = rows(records, window.completions(records))
-    good = inside_targets(finished(done), _columns(done, pipeline), slo)
-    return int(good.sum()) / window.length_s
-
-
 def _latency(
     simulation: Simulation,
     done: BoolArray,
@@ -129,18 +107,6 @@ def _latency(
         return {name: withheld(count) for name in (*columns, "itl")}
     latency = {name: summarise(column[done], seed) for name, column in columns.items()}
     return {**latency, "itl": summarise_pooled(simulation.gaps, count)}
-
-
-def _counts(records: RequestRecords, counted: RequestRecords) -> RequestCounts:
-    """Count the requests by how they ended."""
-    ended = {status: int(np.count_nonzero(counted.status == status)) for status in Status}
-    return RequestCounts(
-        offered=len(counted),
-        finished=ended[Status.FINISHED],
-        rejected=ended[Status.REJECTED],
-        unfinished=ended[Status.UNFINISHED],
-        background=len(records) - len(counted),
-    )
 
 
 def utilisation(simulation: Simulation, window: Window | None) -> Utilisation:
@@ -183,4 +149,4 @@ def _interval_basis(simulation: Simulation, *, overloaded: bool, asked: bool) ->
         return f"90 %, one run: {method}; they speak for the steady state of this traffic"
     if simulation.closed_loop:
         return f"90 %, one run: {method}; they speak for this benchmark, ramp-up and end included"
-    return f"90 %, blocks of the one trace: {method}; they speak for traffic like this trace"
+    return f"90 %, blocks of this one run: {method}; they speak for traffic like it"

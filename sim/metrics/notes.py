@@ -1,6 +1,6 @@
 """What a reader of the numbers must know, in sentences."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from sim.metrics.intervals import batches_behind
 from sim.metrics.overload import Load
 from sim.metrics.quantities import engine_ttft_s
-from sim.metrics.result import RequestCounts
+from sim.metrics.result import ClassMetrics, RequestCounts
 from sim.metrics.settling import Memory
 from sim.metrics.slo import PERCENTILES
 from sim.metrics.summary import needed
@@ -31,17 +31,19 @@ def notes(
     *,
     warmup: int,
     slow: Memory | None,
+    classes: Sequence[ClassMetrics] = (),
 ) -> tuple[str, ...]:
     """Return the sentences; `answered` are the counted requests that finished."""
     if load.overloaded:
-        return (*_overloaded(load),)
+        return (*_overloaded(load), *_starving(classes))
     slowest = None
     if counts.finished >= needed(0.99):
         slowest = _opening(simulation, answered) or _few_bursts(answered)
     return (
-        *_unsettled(load, counts, warmup, simulation.measured),
+        *_unsettled(load, counts, warmup if simulation.warmup is None else 0, simulation.measured),
         *(() if slow is None else (_slow(slow),)),
         *([] if slowest is None else [slowest]),
+        *_starving(classes),
         *_too_few(counts),
     )
 
@@ -65,6 +67,17 @@ def _overloaded(load: Load) -> Iterator[str]:
         yield (
             "in that time the deployment served only about as many requests as it holds at once:"
             " throughput and costs are rough; take more requests"
+        )
+
+
+def _starving(classes: Sequence[ClassMetrics]) -> Iterator[str]:
+    """Name the classes whose queue grows, where that of another class does not."""
+    starving = [one.name for one in classes if one.starves]
+    if 0 < len(starving) < len(classes):
+        served = ", ".join(one.name for one in classes if not one.starves)
+        yield (
+            f"{', '.join(starving)} starves: its queue grows without bound, while {served} is"
+            " served as fast as it asks"
         )
 
 

@@ -59,6 +59,17 @@ def max_gap_s(records: RequestRecords) -> FloatArray:
     return np.where(records.chunks == 1, np.nan, records.max_gap_s)
 
 
+def latency_columns(records: RequestRecords, pipeline: Pipeline) -> dict[str, FloatArray]:
+    """Return every latency per request [s], by name."""
+    return {
+        "engine_ttft": engine_ttft_s(records),
+        "ttft": ttft_s(records, pipeline),
+        "tpot": tpot_s(records),
+        "max_gap": max_gap_s(records),
+        "ttlt": ttlt_s(records, pipeline),
+    }
+
+
 def user_tokens_per_s(records: RequestRecords, pipeline: Pipeline) -> FloatArray:
     """Return output tokens / TTLT [tokens/s]: the speed that means the same for every strategy."""
     time_s = ttlt_s(records, pipeline)

@@ -62,6 +62,25 @@ class SloResult:
 
 
 @dataclass(frozen=True, slots=True)
+class ClassMetrics:
+    """One class of requests, where there are several."""
+
+    name: str
+    status: RunStatus
+    """Overloaded: the queue of this class grows without bound, whatever the others' does."""
+    requests: RequestCounts
+    latency: Mapping[str, Summary]
+    """As in `Metrics`, without `itl`; withheld where the class is overloaded."""
+    slo: SloResult
+    """By the targets of the class."""
+
+    @property
+    def starves(self) -> bool:
+        """Whether the class is not served as fast as it asks."""
+        return self.status == "overloaded"
+
+
+@dataclass(frozen=True, slots=True)
 class Stage:
     """One stage on the way to the first token."""
 
@@ -107,6 +126,8 @@ class Metrics:
     interval_basis: str
     """What the intervals speak for, or that none were asked for."""
     notes: tuple[str, ...]
+    classes: tuple[ClassMetrics, ...] = ()
+    """One for each class; none where there is only one."""
 
     @property
     def window_s(self) -> float | None:

@@ -45,8 +45,13 @@ def serve_users(scenario: Scenario, users: int, requests: int) -> Steady:
     before, after = TURNS_BEFORE * users, TURNS_AFTER * users
     serving = resolve(scenario)
     workload = scenario.workload.with_users(users)
-    drawn = workload.draw(before + requests + after, scenario.run.seed)
-    simulation = serve(scenario, serving, replace(drawn, measured=before + requests))
+    drawn = workload.draw(
+        before + requests + after,
+        scenario.run.seed,
+        context_tokens=serving.limits.max_context_tokens,
+    )
+    counted = replace(drawn, measured=before + requests, warmup=None)
+    simulation = serve(scenario, serving, counted)
     simulation = _without_ramp_up(simulation, before)
     return Steady(*assess(scenario, serving, simulation, intervals=False))
 

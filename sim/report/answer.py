@@ -37,7 +37,8 @@ def answer(outcome: Outcome) -> str:
         return f"{_nothing_served(outcome, name)}."
     bound = None if outcome.usage is None else f"bound by {bound_label(outcome.usage.bound)}"
     attained = _attainment(outcome, interval=True)
-    texts = (_had_finished(outcome), _refused(outcome), attained, _first_token(outcome), bound)
+    classes, first_token = classes_in_trouble(outcome), _first_token(outcome)
+    texts = (_had_finished(outcome), _refused(outcome), attained, classes, first_token, bound)
     return f"{_joined(_claim(outcome, name), texts)}."
 
 
@@ -47,7 +48,8 @@ def headline(outcome: Outcome) -> str:
         return _overloaded(outcome, "")
     if not outcome.metrics.requests.finished:
         return _nothing_served(outcome, "")
-    texts = (_had_finished(outcome), _refused(outcome), _attainment(outcome, interval=False))
+    attained, classes = _attainment(outcome, interval=False), classes_in_trouble(outcome)
+    texts = (_had_finished(outcome), _refused(outcome), attained, classes)
     return _joined(_claim(outcome, ""), texts)
 
 
@@ -133,6 +135,21 @@ def _load(outcome: Outcome) -> str:
     return f"{number(reached, 2)} of {asked}" if _refused(outcome) else asked
 
 
+def classes_in_trouble(outcome: Outcome) -> str | None:
+    """Name the classes that starve; and, where targets go by class, those that miss theirs."""
+    parts = []
+    for one in outcome.metrics.classes:
+        asked, attained = outcome.scenario.slo.of(one.name).attainment, one.slo.attainment
+        if one.starves:
+            parts.append(f"class {one.name} starves")
+        elif outcome.scenario.slo.classes and attained is not None and attained < asked:
+            parts.append(
+                f"class {one.name} has {percent(attained)} inside its targets,"
+                f" {percent(asked)} asked"
+            )
+    return "; ".join(parts) or None
+
+
 def load_label(scenario: Scenario) -> str:
     """Return what is asked of a deployment."""
     arrivals, rate = scenario.workload.arrivals, scenario.workload.offered_requests_per_s
@@ -150,12 +167,12 @@ def _refused(outcome: Outcome) -> str | None:
 
 def _attainment(outcome: Outcome, *, interval: bool) -> str | None:
     slo = outcome.metrics.slo
-    if slo.attainment is None or not outcome.scenario.slo.per_request_s():
+    if slo.attainment is None or not slo.by_target:
         return _percentiles(outcome)
     text = f"{percent(slo.attainment)} of requests inside the targets"
     if interval and slo.interval_attainment is not None:
         text += f" [{span(slo.interval_attainment, percent)}]"
-    if slo.attainment < outcome.scenario.slo.attainment:
+    if not outcome.scenario.slo.classes and slo.attainment < outcome.scenario.slo.attainment:
         text += f", {percent(outcome.scenario.slo.attainment)} asked"
     rest = _percentiles(outcome)
     return f"{text}; {rest}" if rest else text
@@ -197,7 +214,8 @@ def _first_token(outcome: Outcome) -> str:
 def _overloaded(outcome: Outcome, name: str) -> str:
     subject = _subject(outcome, ("cannot sustain", "cannot sustain"))
     sentence = f"Overloaded: {subject} {load_label(outcome.scenario)}{name}"
-    sustained = outcome.metrics.sustainable_requests_per_s
+    classes, sustained = classes_in_trouble(outcome), outcome.metrics.sustainable_requests_per_s
+    sentence = sentence if classes is None else f"{sentence}: {classes}"
     if sustained is None:
         return sentence
     pronoun = "it sustains" if outcome.scenario.deployment.gpus == 1 else "they sustain"

@@ -11,7 +11,7 @@ from typing import Any
 from sim import __version__
 from sim.economics.cost import Cost
 from sim.metrics.intervals import Interval
-from sim.metrics.result import Metrics, Throughput
+from sim.metrics.result import ClassMetrics, Metrics, RequestCounts, SloResult, Throughput
 from sim.metrics.summary import Summary
 from sim.provenance import weakest
 from sim.report.answer import answer
@@ -40,7 +40,8 @@ def outcome_document(outcome: Outcome) -> dict[str, Any]:
         "sustainable_requests_per_s": metrics.sustainable_requests_per_s,
         "latency": {f"{name}_ms": _latency(metrics.latency[name]) for name in LATENCIES},
         "throughput": _throughput(metrics.throughput),
-        "slo": _slo(metrics),
+        "slo": _slo(metrics.slo),
+        "classes": [_class(one) for one in metrics.classes],
         "utilisation": _utilisation(outcome),
         "cost": None if outcome.cost is None else _cost(outcome.cost),
         "memory": {
@@ -82,13 +83,16 @@ def _pair(interval: Interval | None, factor: float = 1.0) -> list[float] | None:
 
 def _requests(metrics: Metrics) -> dict[str, int]:
     counts = metrics.requests
+    hidden = {"background": counts.background, "warm_up": metrics.warmup_requests}
+    return {**_ended(counts), **hidden}
+
+
+def _ended(counts: RequestCounts) -> dict[str, int]:
     return {
         "offered": counts.offered,
         "finished": counts.finished,
         "rejected": counts.rejected,
         "unfinished": counts.unfinished,
-        "background": counts.background,
-        "warm_up": metrics.warmup_requests,
     }
 
 
@@ -116,8 +120,17 @@ def _throughput(rates: Throughput) -> dict[str, Any]:
     }
 
 
-def _slo(metrics: Metrics) -> dict[str, Any]:
-    slo = metrics.slo
+def _class(one: ClassMetrics) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "status": one.status,
+        "requests": _ended(one.requests),
+        "latency": {f"{name}_ms": _latency(summary) for name, summary in one.latency.items()},
+        "slo": _slo(one.slo),
+    }
+
+
+def _slo(slo: SloResult) -> dict[str, Any]:
     return {
         "met": slo.met,
         "attainment": slo.attainment,

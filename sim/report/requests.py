@@ -24,7 +24,7 @@ def request_columns(outcome: Outcome) -> dict[str, Any]:
     records = quantities.rows(simulation.records, slice(start, simulation.measured))
     return {
         "request_id": records.request_id,
-        "class": np.full(len(records), "default"),
+        "class": np.array(simulation.class_names)[records.request_class],
         "replica": records.replica,
         "arrival_s": records.arrival_s,
         "admitted_s": records.admitted_s,

@@ -6,6 +6,7 @@ from sim.metrics.summary import Summary
 from sim.provenance import Part
 from sim.report.answer import bound_label, target_label
 from sim.report.bill import cost_table, price_table
+from sim.report.classes import class_table, targets_by_class
 from sim.report.table import Table, columns
 from sim.report.words import (
     NOTHING,
@@ -45,6 +46,7 @@ def outcome_tables(outcome: Outcome) -> tuple[Table, ...]:
         latency_table(outcome),
         throughput_table(outcome),
         target_table(outcome),
+        class_table(outcome),
         waterfall_table(outcome),
         utilisation_table(outcome),
         cost_table(outcome),
@@ -107,6 +109,8 @@ def throughput_table(outcome: Outcome) -> Table:
 def target_table(outcome: Outcome) -> Table:
     """Return each target and how far it is met; no row where nothing is asked."""
     slo, result = outcome.scenario.slo, outcome.metrics.slo
+    if slo.classes:
+        return targets_by_class(result)
     rows = [
         (
             f"{target_label(name)} of a request",

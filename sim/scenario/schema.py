@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Self
 
 from annotated_types import Ge, Le
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from sim.decoding import AnyStrategy, Autoregressive
 from sim.deployment import Deployment
@@ -56,6 +56,16 @@ class Scenario(BaseModel):
         if isinstance(value, str) and not value.isprintable():
             raise ValueError("should be one line of printable characters")
         return value
+
+    @model_validator(mode="after")
+    def _targets_of_known_classes(self) -> Self:
+        """Refuse targets of a class that the workload does not have."""
+        known = [one.name for one in self.workload.classes or ()]
+        unknown = [name for name in self.slo.classes or {} if name not in known]
+        if unknown:
+            have = f"its classes are {', '.join(known)}" if known else "it has no `classes`"
+            raise ValueError(f"has targets for {unknown[0]}, which the workload lacks: {have}")
+        return self
 
     def with_decoding(self, strategy: AnyStrategy) -> Self:
         """Return the same scenario decoded another way, on the strategy's own model if named."""

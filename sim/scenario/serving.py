@@ -18,7 +18,6 @@ from sim.hardware import (
 )
 from sim.model import Experts, Model, load_model
 from sim.scenario.schema import Scenario
-from sim.workload import Fixed
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +119,10 @@ def _check_experts(scenario: Scenario, model: Model) -> None:
 
 
 def _check_lengths(scenario: Scenario, model: Model) -> None:
-    prompt, answer = scenario.workload.input_tokens, scenario.workload.output_tokens
-    fixed = [part.tokens for part in (prompt, answer) if isinstance(part, Fixed)]
-    if sum(fixed) > model.max_context_tokens:
+    longest = scenario.workload.least_tokens()
+    if longest > model.max_context_tokens:
         raise InputError(
-            f"{sum(fixed):,} tokens per request, but {model.name} takes"
+            f"{longest:,} tokens per request, but {model.name} takes"
             f" {model.max_context_tokens:,} in all",
             where="workload",
             remedy="shorten the prompt or the answer, or choose a model with a longer context",

@@ -1,27 +1,42 @@
 """When requests arrive: one small class a kind; a new kind is a class and a name in the union."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import numpy as np
 from annotated_types import Ge, Gt, Le
 from pydantic import BaseModel, ConfigDict, Field
 
 from sim.records import FloatArray
-
-Rate = Annotated[float, Gt(0), Le(1e6)]
-"""Requests per second."""
+from sim.workload.diurnal import Diurnal
+from sim.workload.thinking import Thinking
+from sim.workload.varying import Bursts, Ramp, Rate, Rates
+from sim.workload.windows import Windows
 
 
 class _Arrivals(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
-class Poisson(_Arrivals):
+class _Steady(_Arrivals):
+    """Arrivals of one rate for ever."""
+
+    requests_per_s: Rate
+
+    @property
+    def mean_requests_per_s(self) -> float:
+        """Mean rate."""
+        return self.requests_per_s
+
+    def at_rate(self, requests_per_s: float) -> Self:
+        """Return the same process at another rate."""
+        return self.model_copy(update={"requests_per_s": requests_per_s})
+
+
+class Poisson(_Steady):
     """Independent users: exponential gaps (coefficient of variation 1)."""
 
     kind: Literal["poisson"] = "poisson"
-    requests_per_s: Rate
 
     def times_s(self, count: int, stream: np.random.Generator) -> FloatArray:
         """Return `count` arrival times, s; another rate stretches the same draws."""
@@ -32,11 +47,10 @@ class Poisson(_Arrivals):
         return f"Poisson arrivals, {self.requests_per_s:g} requests/s"
 
 
-class Constant(_Arrivals):
+class Constant(_Steady):
     """One request every 1/rate seconds, the first after one gap."""
 
     kind: Literal["constant"] = "constant"
-    requests_per_s: Rate
 
     def times_s(self, count: int, stream: np.random.Generator) -> FloatArray:  # noqa: ARG002
         """Return `count` arrival times, s."""
@@ -47,11 +61,10 @@ class Constant(_Arrivals):
         return f"evenly spaced arrivals, {self.requests_per_s:g} requests/s"
 
 
-class Gamma(_Arrivals):
+class Gamma(_Steady):
     """Independent gamma gaps: burstier than Poisson where `cv` > 1, smoother where `cv` < 1."""
 
     kind: Literal["gamma"] = "gamma"
-    requests_per_s: Rate
     cv: Annotated[float, Gt(0), Le(20)]
     """Coefficient of variation of the gaps: standard deviation / mean."""
 
@@ -65,17 +78,15 @@ class Gamma(_Arrivals):
         return f"gamma arrivals (CV {self.cv:g}), {self.requests_per_s:g} requests/s"
 
 
-class ClosedLoop(_Arrivals):
+class ClosedLoop(Thinking):
     """A fixed number of users with one request in flight each: how serving is benchmarked."""
 
     kind: Literal["closed_loop"] = "closed_loop"
     users: Annotated[int, Ge(1), Le(1_000_000)]
-    think_s: Annotated[float, Ge(0), Le(86_400)] = 0.0
-    """Pause between an answer and the user's next request, s."""
 
     def describe(self) -> str:
         """Return the process in words."""
-        pause = f" who pause {self.think_s:g} s" if self.think_s else ""
+        pause = f" who {self.thinking()}" if self.think_s else ""
         return f"closed loop of {self.users:,} users{pause}"
 
 
@@ -84,7 +95,9 @@ class Trace(_Arrivals):
 
     kind: Literal["trace"] = "trace"
     path: Path
-    """CSV with the columns `arrival_s,input_tokens,output_tokens` or those of the Azure traces."""
+    """CSV with the columns `arrival_s,input_tokens,output_tokens` or those of the Azure traces; or
+    JSON lines of Mooncake: `timestamp` in ms, `input_length`, `output_length`, `hash_ids`.
+    """
     rate_scale: Annotated[float, Gt(0), Le(1e6)] = 1.0
     """2 makes the requests arrive twice as fast."""
     max_requests: Annotated[int, Ge(1)] | None = None
@@ -96,6 +109,8 @@ class Trace(_Arrivals):
         return f"trace {self.path.name}{speed}"
 
 
-OpenLoop = Poisson | Constant | Gamma
+Varying = Rates | Ramp | Bursts | Diurnal | Windows
+"""Synthetic arrivals whose rate changes over time."""
+OpenLoop = Poisson | Constant | Gamma | Varying
 """Synthetic arrivals that do not wait for answers."""
 Arrivals = Annotated[OpenLoop | ClosedLoop | Trace, Field(discriminator="kind")]

@@ -1,6 +1,7 @@
-"""Read recorded requests from CSV: `arrival_s,input_tokens,output_tokens`, or the Azure traces."""
+"""Read recorded requests: CSV with `arrival_s,input_tokens,output_tokens`, Azure, Mooncake."""
 
 import csv
+import io
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.errors import InputError
-from sim.records import FloatArray, IntArray
+from sim.records import FloatArray, IntArray, PrefixBlocks
+from sim.workload.mooncake import read_mooncake
 
 PLAIN = ("arrival_s", "input_tokens", "output_tokens")
 AZURE = ("TIMESTAMP", "ContextTokens", "GeneratedTokens")
@@ -27,14 +29,21 @@ class TraceRows:
     arrival_s: FloatArray
     input_tokens: IntArray
     output_tokens: IntArray
+    prefix_blocks: PrefixBlocks | None = None
 
     def __len__(self) -> int:
         return len(self.arrival_s)
 
     def first(self, count: int | None) -> "TraceRows":
         """Return the first `count` rows (all rows where it is None)."""
+        if count is None or count >= len(self):
+            return self
+        blocks = self.prefix_blocks
         return TraceRows(
-            self.arrival_s[:count], self.input_tokens[:count], self.output_tokens[:count]
+            self.arrival_s[:count],
+            self.input_tokens[:count],
+            self.output_tokens[:count],
+            None if blocks is None else blocks.first(count),
         )
 
     @property
@@ -57,7 +66,13 @@ def read_trace(path: Path) -> TraceRows:
 
 @lru_cache(maxsize=4)
 def _read(path: Path, modified_ns: int, size_bytes: int) -> TraceRows:  # noqa: ARG001 (cache key)
-    header, rows, lines = _cells(path)
+    text = _text(path)
+    if text.lstrip().startswith("{"):
+        arrival_s, inputs, outputs, blocks = read_mooncake(path, text)
+        named = () if blocks is None else (blocks.offsets, blocks.hashes)
+        _freeze(arrival_s, inputs, outputs, *named)
+        return TraceRows(arrival_s, inputs, outputs, blocks)
+    header, rows, lines = _cells(path, text)
     names = _columns(path, header)
     table = _Table(path, header, rows, lines)
     table.check_fields()
@@ -67,27 +82,41 @@ def _read(path: Path, modified_ns: int, size_bytes: int) -> TraceRows:  # noqa: 
         row = int(back[0]) + 1
         raise table.fault(row, names[0], "is earlier than the row above", "sort the rows by time")
     columns = (arrival_s - arrival_s[0], table.tokens(names[1]), table.tokens(names[2]))
-    for column in columns:
-        column.setflags(write=False)  # shared by every run that replays the trace
+    _freeze(*columns)
     return TraceRows(*columns)
 
 
-def _cells(path: Path) -> tuple[list[str], list[list[str]], list[int]]:
+def _freeze(*columns: FloatArray | IntArray) -> None:
+    for column in columns:
+        column.setflags(write=False)  # shared by every run that replays the trace
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise InputError(
+            f"cannot read the trace ({error.strerror})",
+            where=str(path),
+            remedy="name a CSV or JSON-lines file",
+        ) from error
+    except UnicodeDecodeError as error:
+        raise InputError(
+            "the trace is not text in UTF-8", where=str(path), remedy="name a CSV file"
+        ) from error
+
+
+def _cells(path: Path, text: str) -> tuple[list[str], list[list[str]], list[int]]:
     """Return header, rows and the line in the file of each row; blank lines are skipped."""
     rows: list[list[str]] = []
     lines: list[int] = []
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.reader(file)
-            for cells in reader:
-                if any(cells) and (len(cells) > 1 or cells[0].strip()):
-                    rows.append(cells)
-                    lines.append(reader.line_num)
-    except OSError as error:
-        raise InputError(
-            f"cannot read the trace ({error.strerror})", where=str(path), remedy="name a CSV file"
-        ) from error
-    except (UnicodeDecodeError, csv.Error) as error:
+        reader = csv.reader(io.StringIO(text, newline=""))
+        for cells in reader:
+            if any(cells) and (len(cells) > 1 or cells[0].strip()):
+                rows.append(cells)
+                lines.append(reader.line_num)
+    except csv.Error as error:
         raise InputError(
             "the trace is not text in UTF-8", where=str(path), remedy="name a CSV file"
         ) from error

@@ -4,34 +4,32 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-import numpy as np
-from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
+from annotated_types import Ge, Le, MinLen
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from sim.errors import InputError
-from sim.records import FloatArray, IntArray, Traffic
-from sim.workload.arrivals import Arrivals, ClosedLoop, Constant, Gamma, Poisson, Trace
-from sim.workload.dependence import by_rank_correlation, by_rank_table
-from sim.workload.lengths import Drawn, FromTrace, Lengths
-from sim.workload.presets import SIDES, expand_preset, kind_of, load_workload_preset
-from sim.workload.streams import open_uniforms, stream
+from sim.records import Traffic
+from sim.workload.arrivals import Arrivals, ClosedLoop, OpenLoop, Poisson, Trace
+from sim.workload.classes import (
+    Dependence,
+    Kind,
+    PrefixCount,
+    PrefixTokens,
+    RequestClass,
+    check_classes,
+    kinds_of,
+)
+from sim.workload.lengths import FromTrace, Lengths
+from sim.workload.presets import SIDES, expand_preset, kind_of
+from sim.workload.sessions import Sessions, mean_tokens
 from sim.workload.traces import TraceRows, read_trace
-
-
-def _known_dependence(value: float | str) -> float | str:
-    if isinstance(value, str):
-        load_workload_preset(value)
-    elif not -1 <= value <= 1:
-        raise ValueError(f"should lie between -1 and 1, found {value:g}")
-    return value
+from sim.workload.traffic import Asked, draw_closed, draw_open, replay
+from sim.workload.windows import Windows
 
 
 def _editable_schema(schema: dict[str, Any]) -> None:
     """A preset or a trace fills in what is left out, so no key is required on its own."""
     schema.pop("required", None)
-
-
-_TAIL_ROWS = 20_000
-"""Background rows keep the load up while the last measured requests are served."""
 
 
 class Workload(BaseModel):
@@ -48,10 +46,29 @@ class Workload(BaseModel):
     preset: str | None = None
     """Statistics of real traffic to start from (`sim/catalog/workloads/`); other keys amend it."""
     arrivals: Arrivals
-    input_tokens: Lengths
-    output_tokens: Lengths
-    length_correlation: Annotated[float | str, AfterValidator(_known_dependence)] = 0.0
+    input_tokens: Lengths | None = None
+    """Length of a prompt; in a session, of the new text of a turn. Needed unless every class has
+    its own."""
+    output_tokens: Lengths | None = None
+    length_correlation: Dependence = 0.0
     """Rank correlation (Spearman) of input and output, or the preset whose joint ranks to use."""
+    classes: Annotated[tuple[RequestClass, ...], MinLen(1)] | None = None
+    """Kinds of requests that share the deployment; their shares add up to 1."""
+    sessions: Sessions | None = None
+    """Requests come in turns, each with the history of its session."""
+    shared_prefix_tokens: PrefixTokens = 0
+    """Tokens of a system prompt that stands before each prompt, on top of `input_tokens`."""
+    shared_prefixes: PrefixCount = 1
+    """How many different system prompts there are, each as likely."""
+    prefix_block_tokens: Annotated[int, Ge(1), Le(65_536)] = 16
+    """Tokens by which it is told what begins alike; larger takes less memory."""
+    warmup_requests: Annotated[int, Ge(0), Le(100_000_000)] | None = None
+    """Requests at the beginning that are simulated and not counted, in front of the counted ones
+    (of a trace: its first); left out: the warm-up is found by itself where there is a steady one.
+    """
+    cooldown_requests: Annotated[int, Ge(0), Le(100_000_000)] | None = None
+    """Requests at the end that keep the load up and are not counted (of a trace: its last); left
+    out: as many as are counted, up to 20,000 and a twentieth, in an open loop, else none."""
 
     @model_validator(mode="before")
     @classmethod
@@ -70,14 +87,21 @@ class Workload(BaseModel):
     @model_validator(mode="after")
     def _check(self) -> Self:
         lengths = {"input_tokens": self.input_tokens, "output_tokens": self.output_tokens}
-        drawn = [name for name, kind in lengths.items() if not isinstance(kind, FromTrace)]
         if isinstance(self.arrivals, Trace):
-            if drawn or self.length_correlation != 0:
-                extra = " and ".join([f"`{name}`" for name in drawn] or ["`length_correlation`"])
+            drawn = [name for name, kind in lengths.items() if not isinstance(kind, FromTrace)]
+            others = ("length_correlation", "classes", "sessions", "shared_prefix_tokens")
+            drawn += [name for name in others if not drawn and getattr(self, name)]
+            if drawn:
+                extra = " and ".join(f"`{name}`" for name in drawn)
                 raise ValueError(f"takes its lengths from the trace: remove {extra}")
-        elif len(drawn) < len(lengths):
-            name = next(iter(lengths.keys() - set(drawn)))
-            raise ValueError(f"has `{name}` from a trace, but `arrivals` is not a trace")
+            return self
+        for name, kind in lengths.items():
+            if isinstance(kind, FromTrace):
+                problem = f"has `{name}` from a trace, but `arrivals` is not a trace"
+                raise ValueError(problem)  # noqa: TRY004 (pydantic's own)
+        if self.classes is not None:
+            check_classes(self.classes)
+        self.kinds()
         return self
 
     @classmethod
@@ -88,80 +112,60 @@ class Workload(BaseModel):
 
     def relative_to(self, folder: Path) -> "Workload":
         """Return the workload with a relative path of a trace taken from `folder`."""
-        if not isinstance(self.arrivals, Trace):
+        if not isinstance(self.arrivals, Trace | Windows) or self.arrivals.path is None:
             return self
         path = folder / self.arrivals.path.expanduser()  # an absolute path stays as it is
         return self._arriving(self.arrivals.model_copy(update={"path": path}))
 
-    def draw(self, requests: int, seed: int, *, limit: int | None = None) -> Traffic:
+    def kinds(self) -> tuple[Kind, ...]:
+        """Return the classes with everything filled in; one called `default` without any.
+
+        Raises `ValueError` where a length is missing. A trace has none: it is not drawn.
+        """
+        return kinds_of(
+            self.classes,
+            self.input_tokens,
+            self.output_tokens,
+            self.length_correlation,
+            shared_prefix_tokens=self.shared_prefix_tokens,
+            shared_prefixes=self.shared_prefixes,
+        )
+
+    def draw(
+        self,
+        requests: int,
+        seed: int,
+        *,
+        limit: int | None = None,
+        context_tokens: int | None = None,
+    ) -> Traffic:
         """Return the traffic of one run; the first rows do not depend on how many are drawn.
 
         Open loop: `requests` rows that are measured, and in the background as many again, up to
         20,000 and a twentieth. Closed loop: `requests` rows. A trace: every row, or the first
-        `limit`, whatever `requests` says.
+        `limit`, whatever `requests` says. Warm-up and cool-down traffic comes on top. Sessions end
+        where a turn would exceed `context_tokens`, unless the workload has a limit of its own.
         """
+        ends = self.warmup_requests, self.cooldown_requests
         if isinstance(self.arrivals, Trace):
-            trace = self._trace_rows(self.arrivals).first(limit)
-            arrival_s = trace.arrival_s / self.arrivals.rate_scale
-            return Traffic(arrival_s, trace.input_tokens, trace.output_tokens, measured=len(trace))
+            rows = self._trace_rows(self.arrivals).first(limit)
+            return replay(rows, self.arrivals.rate_scale, *ends)
         if requests < 1:
             raise InputError(f"should be 1 or more, found {requests}", where="run.requests")
+        asked = Asked(self.kinds(), self.sessions, self.prefix_block_tokens, context_tokens, *ends)
         if isinstance(self.arrivals, ClosedLoop):
-            return self._closed(self.arrivals, requests, seed)
-        rows = requests + min(requests, _TAIL_ROWS + requests // 20)
-        arrival_s = self.arrivals.times_s(rows, stream(seed, "arrivals"))
-        inputs, outputs = self._lengths(rows, seed)
-        return Traffic(arrival_s, inputs, outputs, measured=requests, steady_state=True)
-
-    def _closed(self, arrivals: ClosedLoop, requests: int, seed: int) -> Traffic:
-        if requests < arrivals.users:
-            raise InputError(
-                f"{arrivals.users} users cannot all be busy with {requests} requests",
-                where="workload.arrivals.users",
-                remedy="raise `run.requests`, to several for each user",
-            )
-        inputs, outputs = self._lengths(requests, seed)
-        return Traffic(
-            np.zeros(requests),
-            inputs,
-            outputs,
-            measured=requests,
-            users=arrivals.users,
-            think_s=arrivals.think_s,
-        )
-
-    def _lengths(self, count: int, seed: int) -> tuple[IntArray, IntArray]:
-        inputs, outputs = self._drawn()
-        input_ranks = open_uniforms(stream(seed, "input_tokens"), count)
-        output_ranks = open_uniforms(stream(seed, "output_tokens"), count)
-        tied = self._tied(input_ranks, output_ranks)
-        return inputs.draw(input_ranks, "input_tokens"), outputs.draw(tied, "output_tokens")
-
-    def _drawn(self) -> tuple[Drawn, Drawn]:
-        if isinstance(self.input_tokens, FromTrace) or isinstance(self.output_tokens, FromTrace):
-            raise TypeError(
-                "lengths of a trace are read, not drawn"
-            )  # our mistake, not the user's
-        return self.input_tokens, self.output_tokens
-
-    def _tied(self, input_ranks: FloatArray, output_ranks: FloatArray) -> FloatArray:
-        if isinstance(self.length_correlation, str):
-            return by_rank_table(
-                input_ranks, output_ranks, load_workload_preset(self.length_correlation).rank_table
-            )
-        if self.length_correlation == 0:
-            return output_ranks
-        return by_rank_correlation(input_ranks, output_ranks, self.length_correlation)
+            return draw_closed(self.arrivals, asked, requests, seed)
+        return draw_open(self.arrivals, asked, requests, seed)
 
     @staticmethod
     def _trace_rows(arrivals: Trace) -> TraceRows:
         return read_trace(arrivals.path.expanduser()).first(arrivals.max_requests)
 
-    def _arriving(self, arrivals: Poisson | Constant | Gamma | ClosedLoop | Trace) -> "Workload":
+    def _arriving(self, arrivals: OpenLoop | ClosedLoop | Trace) -> "Workload":
         return self.model_copy(update={"arrivals": arrivals})
 
     def with_rate(self, requests_per_s: float) -> "Workload":
-        """Return the same traffic at another rate; a closed loop becomes Poisson arrivals."""
+        """Return the same traffic at another mean rate; a closed loop becomes Poisson arrivals."""
         if not 0 < requests_per_s <= 1e6:
             raise InputError(
                 f"a rate should be above 0 and at most 1e6 requests/s, found {requests_per_s:g}",
@@ -178,7 +182,7 @@ class Workload(BaseModel):
                 )
             update: dict[str, Any] = {"rate_scale": requests_per_s / own}
             return self._arriving(self.arrivals.model_copy(update=update))
-        return self._arriving(self.arrivals.model_copy(update={"requests_per_s": requests_per_s}))
+        return self._arriving(self.arrivals.at_rate(requests_per_s))
 
     def with_users(self, users: int) -> "Workload":
         """Return requests of the same lengths from a closed loop of `users`."""
@@ -192,16 +196,21 @@ class Workload(BaseModel):
             raise InputError(
                 f"should be 1 or more, found {users}", where="workload.arrivals.users"
             )
-        think_s = self.arrivals.think_s if isinstance(self.arrivals, ClosedLoop) else 0.0
-        return self._arriving(ClosedLoop(users=users, think_s=think_s))
+        if isinstance(self.arrivals, ClosedLoop):
+            return self._arriving(self.arrivals.model_copy(update={"users": users}))
+        return self._arriving(ClosedLoop(users=users))
+
+    def least_tokens(self) -> int:
+        """Return what a request of the longest class has at least, fixed lengths alone; tokens."""
+        kinds = () if isinstance(self.arrivals, Trace) else self.kinds()
+        return max((one.least_tokens() for one in kinds), default=0)
 
     def mean_tokens(self) -> tuple[float, float]:
-        """Mean input and output length of a request, tokens."""
+        """Mean input and output length of a request, tokens: of sessions that no limit ends."""
         if isinstance(self.arrivals, Trace):
             rows = self._trace_rows(self.arrivals)
             return float(rows.input_tokens.mean()), float(rows.output_tokens.mean())
-        inputs, outputs = self._drawn()
-        return inputs.mean_tokens("input_tokens"), outputs.mean_tokens("output_tokens")
+        return mean_tokens(self.kinds(), self.sessions)
 
     @property
     def offered_requests_per_s(self) -> float | None:
@@ -211,7 +220,7 @@ class Workload(BaseModel):
         if isinstance(self.arrivals, Trace):
             own = self._trace_rows(self.arrivals).requests_per_s
             return None if own is None else own * self.arrivals.rate_scale
-        return self.arrivals.requests_per_s
+        return self.arrivals.mean_requests_per_s
 
     def describe(self) -> str:
         """Return the workload in one line, for reports."""
@@ -221,13 +230,8 @@ class Workload(BaseModel):
             rate, rows = self.offered_requests_per_s, self._trace_rows(self.arrivals)
             pace = "all at once" if rate is None else f"{rate:.3g} requests/s"
             return f"{self.arrivals.describe()}: {len(rows):,} requests, {pace}; {means}"
-        first, second = self._drawn()
-        parts = [self.arrivals.describe(), f"input {first.describe()}, output {second.describe()}"]
-        if self.length_correlation != 0:
-            parts.append(self._dependence())
-        return "; ".join([*parts, means])
-
-    def _dependence(self) -> str:
-        if isinstance(self.length_correlation, str):
-            return f"joint lengths as in {self.length_correlation}"
-        return f"rank correlation of the lengths {self.length_correlation:g}"
+        kinds = self.kinds()
+        sessions = [] if self.sessions is None else [self.sessions.describe()]
+        named = [f"{one.share:.3g} {one.name}: " if self.classes else "" for one in kinds]
+        whats = [name + one.describe() for name, one in zip(named, kinds, strict=True)]
+        return "; ".join([self.arrivals.describe(), *sessions, *whats, means])

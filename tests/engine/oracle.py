@@ -171,10 +171,18 @@ class Source:
     """Who comes next, and when: a list of (time, user or row)."""
 
     def __init__(self, traffic: Traffic) -> None:
-        self.rows, self.think_s = len(traffic), traffic.think_s
+        self.rows, self.think_s, self.turns = len(traffic), traffic.think_s, traffic.turns
         self.closed = traffic.users is not None
         times = traffic.arrival_s.tolist()
         self.ready = list(zip(times[: traffic.users], range(self.rows), strict=False))
+        if self.turns is not None:
+            starts = self.turns.first[:-1].tolist()
+            self.ready = [(times[row], row) for row in starts[: traffic.users]]
+            self.later = starts[len(self.ready) :]
+
+    def row_of(self, issued: int, number: int) -> int:
+        """Which row of the traffic this is: they come in order, unless they are turns."""
+        return issued if self.turns is None else number
 
     def next_s(self) -> float:
         return min(self.ready)[0] if self.ready else inf
@@ -186,7 +194,12 @@ class Source:
 
     def answered(self, job: Job, now: float) -> None:
         """Let the user think and come again, while there are rows."""
-        if self.closed:
+        if self.turns is not None:
+            ended = job.user + 1 in self.turns.first
+            follows = [job.user + 1] if not ended else self.later[:1] if self.closed else []
+            self.later = self.later[1:] if ended and self.closed else self.later
+            self.ready += [(now + float(self.turns.pause_s[row]), row) for row in follows]
+        elif self.closed:
             self.ready.append((now + self.think_s, job.user))
 
 
@@ -204,8 +217,9 @@ def serve(
                 server.begin(now)
         while source.next_s() <= now and len(jobs) < len(traffic):
             row, (at_s, user) = len(jobs), source.take()
-            sizes = int(traffic.input_tokens[row]), int(traffic.output_tokens[row])
-            plan = strategy.plan(*sizes, int(passes[row]))
+            asked = source.row_of(row, user)
+            sizes = int(traffic.input_tokens[asked]), int(traffic.output_tokens[asked])
+            plan = strategy.plan(*sizes, int(passes[asked]))
             job = Job(row, plan, at_s, user, to_compute=plan.prefill_tokens)
             jobs.append(job)
             job.rejected = not fits(job, sum(sizes), limits)

@@ -33,6 +33,36 @@ STRATEGIES = {
         "what_if": True,
     },
 }
+WORKLOADS: dict[str, dict[str, Any]] = {
+    "two_classes": {
+        "arrivals": {
+            "kind": "bursts",
+            "requests_per_s": 25,
+            "factor": 3,
+            "every_s": 5,
+            "lasting_s": 1,
+        },
+        "classes": [
+            {"name": "chat", "share": 0.75, "priority": 0, "shared_prefix_tokens": 64},
+            {
+                "name": "batch",
+                "share": 0.25,
+                "priority": 1,
+                "input_tokens": {"kind": "uniform", "low": 1024, "high": 2048},
+                "output_tokens": {"kind": "uniform", "low": 64, "high": 128},
+            },
+        ],
+    },
+    "sessions": {
+        "arrivals": {"kind": "closed_loop", "users": 48, "think_s": 0.5, "think": "exponential"},
+        "sessions": {
+            "turns": {"kind": "uniform", "low": 1, "high": 4},
+            "think_s": 0.25,
+            "max_context_tokens": 3000,
+        },
+    },
+}
+"""Parts of the workload that stand in place of the scenario's, decoded autoregressively."""
 # Lengths are whole numbers on a grid and the KV pool is tight: no draw hangs on a last digit, and
 # preemption and chunked prefill take part.
 SCENARIO = """
@@ -58,9 +88,15 @@ run: {requests: 1000, seed: 0}
 """
 
 
-def golden_outcome(strategy: str) -> Outcome:
-    """Run the golden scenario with one of the strategies."""
-    content = {**yaml.safe_load(SCENARIO), "decoding": STRATEGIES[strategy]}
+def golden_outcome(name: str) -> Outcome:
+    """Run the golden scenario with one of the strategies, or with one of the workloads."""
+    content = yaml.safe_load(SCENARIO)
+    if name in STRATEGIES:
+        content["decoding"] = STRATEGIES[name]
+    else:
+        content["workload"] |= WORKLOADS[name]
+    if name == "two_classes":
+        content["slo"]["classes"] = {"batch": {"ttlt_ms": 8000, "attainment": 0.9}}
     return run(build_scenario(content, where="golden", folder=HERE))
 
 
@@ -80,15 +116,15 @@ def rounded(value: Any) -> Any:
     return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
 
 
-def golden_path(strategy: str) -> Path:
-    """Return the file of a strategy."""
-    return HERE / f"{strategy}.json"
+def golden_path(name: str) -> Path:
+    """Return the file of a strategy or a workload."""
+    return HERE / f"{name}.json"
 
 
 def main() -> None:
     """Write every file and say what became of it."""
-    for strategy in STRATEGIES:
-        path, text = golden_path(strategy), golden_text(golden_outcome(strategy))
+    for name in (*STRATEGIES, *WORKLOADS):
+        path, text = golden_path(name), golden_text(golden_outcome(name))
         before = path.read_text("utf-8") if path.exists() else None
         path.write_text(text, "utf-8")
         print(f"{path.name}: {'as before' if text == before else 'written anew'}")

@@ -15,15 +15,16 @@ from sim.run import Outcome
 
 GOLDEN = runpy.run_path(str(Path(__file__).with_name("regenerate.py")))
 STRATEGIES = list(GOLDEN["STRATEGIES"])
+NAMES = [*STRATEGIES, *GOLDEN["WORKLOADS"]]
 
 
 @cache
-def outcome_of(strategy: str) -> Outcome:
-    outcome: Outcome = GOLDEN["golden_outcome"](strategy)
+def outcome_of(name: str) -> Outcome:
+    outcome: Outcome = GOLDEN["golden_outcome"](name)
     return outcome
 
 
-@pytest.fixture(params=STRATEGIES)
+@pytest.fixture(params=NAMES)
 def outcome(request: pytest.FixtureRequest) -> Any:
     return outcome_of(request.param)
 
@@ -33,10 +34,10 @@ def test_every_strategy_has_a_golden_file() -> None:
     assert names == set(STRATEGIES)
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_the_outcome_is_the_frozen_one(strategy: str) -> None:
-    frozen = GOLDEN["golden_path"](strategy).read_text("utf-8")
-    assert GOLDEN["golden_text"](outcome_of(strategy)) == frozen, "meant? then: make golden"
+@pytest.mark.parametrize("name", NAMES)
+def test_the_outcome_is_the_frozen_one(name: str) -> None:
+    frozen = GOLDEN["golden_path"](name).read_text("utf-8")
+    assert GOLDEN["golden_text"](outcome_of(name)) == frozen, "meant? then: make golden"
 
 
 def test_every_request_is_accounted_for_and_gets_its_tokens(outcome: Outcome) -> None:

@@ -1,6 +1,6 @@
 """Anything that a scenario may hold, drawn by hypothesis: strategies, costs, limits, traffic."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -17,7 +17,7 @@ from sim.deployment import Deployment
 from sim.engine import Limits
 from sim.hardware import load_engine, load_fitted, load_gpu
 from sim.model import load_model
-from sim.records import IntArray, Traffic
+from sim.records import IntArray, Traffic, Turns
 from tests.laws.small_models import STACKS, WITH_EXPERTS, small_model
 
 KINDS: tuple[type[BaseModel], ...] = get_args(get_args(AnyStrategy)[0])
@@ -210,13 +210,30 @@ def traffic(draw: st.DrawFn) -> Traffic:
     # no round numbers: who comes at the very end of a pass would hang on the last bit of a float
     arrival_s = np.cumsum(gaps) * 1.234567891e-3
     measured = len(rows) if users else draw(st.integers(1, len(rows)))
-    return Traffic(
+    think_s = draw(st.sampled_from([0.0, 0.0271828])) if users else 0.0
+    asked = Traffic(
         np.zeros(len(rows)) if users else arrival_s,
         inputs,
         outputs,
         measured=measured,
         users=users,
-        think_s=draw(st.sampled_from([0.0, 0.0271828])) if users else 0.0,
+        think_s=think_s,
+    )
+    return draw(in_sessions(asked)) if draw(st.integers(0, 3)) == 0 else asked
+
+
+@st.composite
+def in_sessions(draw: st.DrawFn, asked: Traffic) -> Traffic:
+    """Return the same requests as turns of sessions, which follow each other after pauses."""
+    rows = len(asked)
+    edges = draw(st.sets(st.integers(1, rows - 1), max_size=rows - 1)) if rows > 1 else set()
+    first = np.array([0, *sorted(edges), rows])
+    pauses = draw(st.lists(st.integers(0, 5), min_size=rows, max_size=rows))
+    return replace(
+        asked,
+        arrival_s=np.repeat(asked.arrival_s[first[:-1]], np.diff(first)),
+        measured=draw(st.integers(1, rows)),
+        turns=Turns(first, np.array(pauses) * 0.01234567891),
     )
 
 

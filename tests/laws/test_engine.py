@@ -133,10 +133,12 @@ def test_a_slower_machine_under_slower_arrivals_only_stretches_time(
     kind: type[BaseModel], data: st.DataObject, factor: float
 ) -> None:
     case = data.draw(cases(kind))
+    turns = case.traffic.turns
     traffic = replace(
         case.traffic,
         arrival_s=case.traffic.arrival_s * factor,
         think_s=case.traffic.think_s * factor,
+        turns=turns and replace(turns, pause_s=turns.pause_s * factor),
     )
     stretched = run(replace(case, traffic=traffic, cost=slower(case.cost, factor))).records
     plain = run(case).records
