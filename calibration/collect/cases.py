@@ -50,7 +50,7 @@ def attention(
     device: Device, batch: int, query: int, context: int, heads: tuple[int, ...]
 ) -> Case:
     """Scaled dot-product attention: one query a sequence, or a causal prompt."""
-    (mine, kv, width), precision = heads, "bf16"
+    (mine, kv, width), precision = heads, "bf16" if device.cuda else "fp32"
 
     def make(sets: int) -> Call:
         sizes = [(mine, query), (kv, context), (kv, context)]
@@ -64,7 +64,7 @@ def attention(
 
     shape = {"sequences": batch, "query_tokens": query, "context_tokens": context, "heads": mine}
     shape |= {"kv_heads": kv, "head_dim": width, "value_dim": width}
-    held = 2 * batch * width * (2 * kv * context + 2 * mine * query)
+    held = (2 if device.cuda else 4) * batch * width * (2 * kv * context + 2 * mine * query)
     name = "prefill_attention" if query > 1 else "decode_attention"
     return Case(name, precision, {**shape, "kv_precision": precision}, held, make)
 
@@ -91,9 +91,9 @@ def plan(
 ) -> list[Case]:
     """All cases in an order that covers every operation early: a stop leaves a fair sample."""
     big = device.cuda
-    rows = [1 << i for i in range(14 if big else 8)] + [24, 48, 96, 192, 384][: 5 if big else 3]
+    rows = [1 << i for i in range(14 if big else 9)] + [24, 48, 96, 192, 384][: 5 if big else 3]
     products = (
-        products if big else tuple((max(128, n // 16), max(128, k // 16)) for n, k in products)
+        products if big else tuple((max(128, n // 8), max(128, k // 8)) for n, k in products)
     )
     gemms = {
         precision: [gemm(device, m, n, k, precision) for m in rows for n, k in products
