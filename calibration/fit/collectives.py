@@ -8,7 +8,7 @@ import numpy as np
 from calibration.fit.grid import GridTable
 from calibration.fit.problem import Problem, groups_of
 from calibration.fit.solve import Coefficient
-from calibration.fit.source import Source, kernels_of
+from calibration.fit.source import construct, kernels_of, Source
 from calibration.timings import Timings
 from sim.cost.collectives import collective_s
 from sim.hardware.fitted import CollectiveFit
@@ -35,10 +35,12 @@ def collective_problem(timings: Timings, name: str, source: Source) -> Problem |
     reduces = name == "all_reduce"
 
     def seconds(fit: CollectiveFit) -> FloatArray:
-        return collective_s(size, ranks, fit=fit, link_bytes_per_s=link, there_and_back=reduces)
+        return np.asarray(
+            collective_s(size, ranks, fit=fit, link_bytes_per_s=link, there_and_back=reduces)
+        )
 
     def make(values: Mapping[str, float]) -> CollectiveFit:
-        return CollectiveFit.model_construct(**values)
+        return construct(CollectiveFit, values)
 
     base: CollectiveFit = getattr(source.base, name)
     coordinates = {"ranks": ranks, "bytes": size}

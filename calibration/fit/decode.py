@@ -8,7 +8,7 @@ import numpy as np
 from calibration.fit.grid import GridTable, Knots
 from calibration.fit.problem import Problem, groups_of
 from calibration.fit.solve import Coefficient
-from calibration.fit.source import Source, kernels_of
+from calibration.fit.source import construct, kernels_of, Source, usual_kernels
 from calibration.timings import Timings
 from sim.cost.forms import decode_attention_s
 from sim.hardware import DecodeAttentionFit
@@ -19,9 +19,14 @@ COLD: Final = 2.0
 """Rows whose KV is less than this many times the L2 cache re-read it from there."""
 SERVING_SEQUENCES: Final = 8
 SERVING_CONTEXT: Final = 512
-ITEMS: Final = (1, 8, 32, 128, 512, 2048, 8192, 32768)
-HEADS_PER_KV: Final = (1, 2, 4, 8, 16, 32)
-HEAD_DIMS: Final = (64, 128, 256, 512)
+SOME: Final = 0.01
+MOST_HEADS_PER_KV: Final = 16
+"""No public model has more; beyond, kernels fall back on others (20 times slower on some)."""
+MOST_SEQUENCES: Final = 1024
+WIDEST: Final = 256
+ITEMS: Final = (1, 8, 32, 128, 512, 2048, 8192)
+HEADS_PER_KV: Final = (1, 2, 4, 8, 16)
+HEAD_DIMS: Final = (64, 128, 256)
 PER_ITEM_S: Final = 1e-8
 GQA: Final[Knots] = {"items": ITEMS, "heads_per_kv": HEADS_PER_KV, "head_dim": HEAD_DIMS}
 LATENT: Final[Knots] = {"items": ITEMS, "heads_per_kv": (1, 4, 16, 32, 64, 128)}
@@ -32,7 +37,8 @@ def decode_problem(
 ) -> Problem | None:
     """Return the decode kernels over a KV cache of one format; None without rows."""
     name = "latent_attention" if latent else "decode_attention"
-    rows = _cold(_whole(timings.where(operation=name, kv_precision=kv)), kv, source)
+    rows = _whole(timings.where(operation=name, kv_precision=kv))
+    rows = _cold(rows if latent else _usual(rows), kv, source)
     if not len(rows):
         return None
     s, q, c, h, g = (
@@ -42,17 +48,18 @@ def decode_problem(
     g = np.where(np.isnan(g), 1.0, g)
     key, value = rows.number("head_dim"), rows.number("value_dim")
     moved, flop = _kv_bytes(rows, kv), 2.0 * s * q * c * h * (key + value)
-    peak = source.gpu.peak_flop_per_s("bf16") or 0.0
+    computed = _computed(rows.number("latency_s"), flop, kv, source)
+    peak = source.gpu.peak_flop_per_s(computed) or 0.0
     rates = {"flop_per_s": peak, "bytes_per_s": source.bandwidth}
 
     def seconds(fit: DecodeAttentionFit) -> FloatArray:
-        return decode_attention_s(fit, items=s * g, kv_bytes=moved, flop=flop, **rates)
+        return np.asarray(decode_attention_s(fit, items=s * g, kv_bytes=moved, flop=flop, **rates))
 
     base = getattr(source.base, name)[kv]
 
     def make(values: Mapping[str, float]) -> DecodeAttentionFit:
-        found = {"flop_efficiency": base.flop_efficiency, **values}
-        return DecodeAttentionFit.model_construct(**found)
+        found = {"flop_efficiency": base.flop_efficiency, "computed": computed, **values}
+        return construct(DecodeAttentionFit, found)
 
     coordinates = {"items": s * g, "heads_per_kv": h / g, "head_dim": key, "context_tokens": c}
     serving = (s >= SERVING_SEQUENCES) & (c >= SERVING_CONTEXT)
@@ -75,6 +82,24 @@ def decode_problem(
         table=GridTable(LATENT if latent else GQA, coordinates, base.residual),
         note=None if latent else "flop_efficiency is not fitted: one query is never bound by it",
     )  # fmt: skip
+
+
+def _computed(
+    measured_s: FloatArray, flop: FloatArray, kv: Precision, source: Source
+) -> Precision:
+    """Return the format that the kernels multiply in: FP8 where 16 bits could not be so quick."""
+    peak = source.gpu.peak_flop_per_s("bf16") or 0.0
+    too_fast = (measured_s < flop / peak).mean() > SOME
+    return kv if too_fast and source.gpu.peak_flop_per_s(kv) is not None else "bf16"
+
+
+def _usual(rows: Timings) -> Timings:
+    """Return the layouts that models have, on the kernels that engines use for them."""
+    if not len(rows):
+        return rows
+    kept = rows.number("heads") <= MOST_HEADS_PER_KV * rows.number("kv_heads")
+    kept &= (rows.number("sequences") <= MOST_SEQUENCES) & (rows.number("head_dim") <= WIDEST)
+    return usual_kernels(rows.keep(kept))
 
 
 def _whole(rows: Timings) -> Timings:

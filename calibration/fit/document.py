@@ -20,14 +20,14 @@ _NANOSECONDS: Final = frozenset({"per_inner_s", "per_token_s", "per_item_s"})
 _DIGITS: Final = 4
 
 
-def content(result: Result, *, as_of: str) -> dict[str, Any]:
+def to_document(result: Result, *, as_of: str | None = None) -> dict[str, Any]:
     """Return the profile as a document: what was fitted, in µs and ns, with its evidence."""
     found: dict[str, Any] = {
         "gpu": result.gpu.name,
         "engine": result.engine,
         "origin": result.origin,
         "source": "; ".join(result.sources),
-        "as_of": as_of,
+        "as_of": as_of or date.today().isoformat(),  # noqa: DTZ011  # a calendar date
         "error": {each.part: each.evidence.held_out["all"] for each in result.accepted},
     }
     for each in result.accepted:
@@ -42,16 +42,15 @@ def content(result: Result, *, as_of: str) -> dict[str, Any]:
     return found
 
 
-def to_profile(result: Result, *, as_of: str) -> FittedProfile:
+def to_profile(result: Result, *, as_of: str | None = None) -> FittedProfile:
     """Return the profile as a simulation loads it, completed from the universal roofline."""
-    file = validate(FittedFile, content(result, as_of=as_of), result.gpu.name)
+    file = validate(FittedFile, to_document(result, as_of=as_of), result.gpu.name)
     return file.to_profile(load_universal())
 
 
 def write_profile(result: Result, path: Path, *, as_of: str | None = None) -> Path:
     """Write the profile; it is checked as a scenario would before anything is written."""
-    stated = as_of or date.today().isoformat()  # noqa: DTZ011  # a calendar date
-    document = content(result, as_of=stated)
+    document = to_document(result, as_of=as_of)
     validate(FittedFile, document, str(path))
     text = f"# Written by `paretoken calibrate fit`; do not edit.\n{_dumped(document)}"
     try:

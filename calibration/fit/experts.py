@@ -9,7 +9,7 @@ import numpy as np
 from calibration.fit.problem import Problem, groups_of
 from calibration.fit.shapes import ShapeRows
 from calibration.fit.solve import Coefficient
-from calibration.fit.source import Source, kernels_of
+from calibration.fit.source import construct, kernels_of, Source
 from calibration.timings import Timings
 from sim.cost.experts import Routing
 from sim.cost.forms import experts_s
@@ -19,6 +19,8 @@ from sim.hardware import ExpertsFit
 from sim.precision import BYTES_PER_WEIGHT, Precision
 from sim.records import FloatArray
 
+MOST_GPUS: Final = 8
+"""Experts over more GPUs than this go by the form and their neighbours: a table must stay small."""
 ROUTINGS: Final = ("power_law_1.2", "power_law_1.01", "balanced")
 """In order of preference: balanced routing is quicker than servers are."""
 _FACTS: Final = (
@@ -30,6 +32,7 @@ _FACTS: Final = (
 def experts_problem(timings: Timings, precision: Precision, source: Source) -> Problem | None:
     """Return the experts whose weights have one format; None without rows."""
     rows = _fastest(_routed(timings.where(operation="experts", precision=precision)))
+    rows = rows.keep(rows.number("tensor_parallel") * rows.number("expert_parallel") <= MOST_GPUS)
     if not len(rows):
         return None
     computed = precision if source.gpu.peak_flop_per_s(precision) is not None else "bf16"
@@ -47,10 +50,10 @@ def experts_problem(timings: Timings, precision: Precision, source: Source) -> P
     rates = {"flop_per_s": peak, "bytes_per_s": source.bandwidth}
 
     def seconds(fit: ExpertsFit) -> FloatArray:
-        return experts_s(fit, flop=flop, bytes_moved=moved, **rates)
+        return np.asarray(experts_s(fit, flop=flop, bytes_moved=moved, **rates))
 
     def make(values: Mapping[str, float]) -> ExpertsFit:
-        return ExpertsFit.model_construct(p=1.0, computed=computed, **values)
+        return construct(ExpertsFit, values, p=1.0, computed=computed)
 
     base = source.base.experts[precision]
     groups, shapes = _shapes(rows)
@@ -60,7 +63,7 @@ def experts_problem(timings: Timings, precision: Precision, source: Source) -> P
         measured_s=rows.number("latency_s"),
         floor_s=np.maximum(flop / peak, moved / source.bandwidth),
         groups=groups,
-        coordinates={"tokens": m},
+        coordinates={"tokens": m, "expert_parallel": ep},
         flop=flop,
         bytes_moved=moved,
         coefficients=(
@@ -105,10 +108,13 @@ def _fastest(rows: Timings) -> Timings:
 
 def _expert_elements(rows: Timings) -> FloatArray:
     """Weights of one expert on one rank."""
-    gated = np.array([flag is not False for flag in rows.table["gated"].to_pylist()])
     width = rows.number("intermediate_size") / rows.number("tensor_parallel")
-    found: FloatArray = np.where(gated, 3.0, 2.0) * rows.number("hidden_size") * width
+    found: FloatArray = np.where(_gated(rows), 3.0, 2.0) * rows.number("hidden_size") * width
     return found
+
+
+def _gated(rows: Timings) -> "np.typing.NDArray[np.bool_]":
+    return np.array([flag is not False for flag in rows.table["gated"].to_pylist()], dtype=bool)
 
 
 def _busiest(rows: Timings) -> tuple[FloatArray, FloatArray]:
@@ -137,7 +143,8 @@ def _shapes(rows: Timings) -> "tuple[np.typing.NDArray[np.intp], list[ExpertShap
             *("expert_parallel", "tensor_parallel"),
         )
     )
-    columns = hidden, width / shared, experts / ranks, active, ranks
+    matrices = np.where(_gated(rows), 3.0, 2.0)
+    columns = hidden, width / shared, experts / ranks, active, ranks, matrices
     groups = groups_of(*columns)
     _, first = np.unique(groups, return_index=True)
     shapes = [ExpertShape(*(float(column[row]) for column in columns)) for row in first]

@@ -106,12 +106,19 @@ def _engine(timings: Timings, asked: str | None) -> str:
 
 
 def _problems(timings: Timings, engine: str, source: Source) -> Iterator[Problem]:
+    pools: dict[tuple[str, str], Timings] = {}
+    for name in timings.texts("engine"):
+        mine = timings.where(engine=name)
+        pools.update(
+            {(name, part): mine.where(operation=part) for part in mine.texts("operation")}
+        )
     for part, build in _parts(source):
         order = (engine, *STAND_INS.get(engine, ("nccl",)))
         if part == "latent_prefill":
             order = (engine, *LATENT_PREFILL.get(engine, order[1:]))
         for name in order:
-            problem = build(timings.where(engine=name))
+            pool = pools.get((name, part))
+            problem = None if pool is None else build(pool)
             if problem is not None:
                 yield problem
                 break

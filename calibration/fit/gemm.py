@@ -8,7 +8,7 @@ import numpy as np
 
 from calibration.fit.grid import GridTable
 from calibration.fit.problem import Problem, groups_of
-from calibration.fit.source import Source, kernels_of
+from calibration.fit.source import construct, kernels_of, Source
 from calibration.fit.solve import Coefficient
 from calibration.timings import Timings
 from sim.cost.forms import gemm_s
@@ -44,20 +44,24 @@ def gemm_problem(timings: Timings, precision: Precision, source: Source) -> Prob
         return None
     m, n, k = (rows.number(name) for name in ("tokens", "outer", "inner"))
     weight_bytes, input_bytes = BYTES_PER_WEIGHT[precision], _input_bytes(precision)
-    facts = {
-        **{"tokens": m, "inner": k, "outer": n},
-        **{"weight_bytes": weight_bytes, "input_bytes": input_bytes},
-    }
 
     def seconds(fit: GemmFit) -> FloatArray:
-        found: FloatArray = gemm_s(
-            fit, **facts, flop_per_s=peak, bytes_per_s=bandwidth, served=False
-        )  # type: ignore[arg-type]
-        return found
+        found = gemm_s(
+            fit,
+            tokens=m,
+            inner=k,
+            outer=n,
+            weight_bytes=weight_bytes,
+            input_bytes=input_bytes,
+            flop_per_s=peak,
+            bytes_per_s=bandwidth,
+            served=False,
+        )
+        return np.asarray(found)
 
     def make(values: Mapping[str, float]) -> GemmFit:
         served = min(SERVED_FIXED_S, values["fixed_s"])
-        return GemmFit.model_construct(**values, served_fixed_s=served)
+        return construct(GemmFit, values, served_fixed_s=served)
 
     base = source.base.gemm[precision]
     flop, moved = 2.0 * m * n * k, n * k * weight_bytes + m * (k * input_bytes + 2.0 * n)

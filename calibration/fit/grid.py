@@ -49,7 +49,7 @@ def fit_grid(
         np.add.at(right, at, weight * errors)
         for other, other_weight in corners:
             np.add.at(normal, (at, other), weight * other_weight)
-    return to_residual(knots, np.linalg.solve(normal, right))
+    return to_residual(knots, np.asarray(np.linalg.solve(normal, right), dtype=np.float64))
 
 
 def to_residual(knots: Knots, values: FloatArray) -> Residual:

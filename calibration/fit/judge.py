@@ -89,9 +89,10 @@ def judge(problem: Problem, base_name: str | None) -> Accepted | Refused:
     if table is not None:
         update["residual"] = table
     fit = problem.make(solution.values).model_copy(update=update)
+    final = _predict(problem, solution, table)
     rows = Rows(
         problem.measured_s,
-        _predict(problem, solution, table),
+        np.where(tested, predicted, final),
         tested,
         problem.coordinates,
         problem.flop,

@@ -5,10 +5,11 @@ from typing import Final
 
 import numpy as np
 
+from calibration.fit.decode import MOST_HEADS_PER_KV, WIDEST
 from calibration.fit.grid import GridTable, Knots
 from calibration.fit.problem import Problem, groups_of
 from calibration.fit.solve import Coefficient
-from calibration.fit.source import Source, kernels_of
+from calibration.fit.source import construct, kernels_of, Source, usual_kernels
 from calibration.timings import Timings
 from sim.cost.forms import prefill_attention_s
 from sim.cost.work import ACTIVATION_BYTES
@@ -17,16 +18,21 @@ from sim.precision import BYTES_PER_WEIGHT, Precision
 from sim.records import FloatArray
 
 QUERIES: Final = (1, 16, 64, 128, 256, 512, 1024, 2048, 4096, 16384)
-ITEMS: Final = (1, 8, 32, 128, 512, 4096)
+PULL: Final = 0.3
+"""Rows are many to a knot, but few at its corners."""
+ITEMS: Final = (1, 4, 16, 64, 256, 1024, 8192)
 HEADS_PER_KV: Final = (1, 4, 8, 16)
-HEAD_DIMS: Final = (64, 128, 256, 512)
+HEAD_DIMS: Final = (64, 128, 256)
 GQA: Final[Knots] = {
     "query_tokens": QUERIES,
     "items": ITEMS,
     "heads_per_kv": HEADS_PER_KV,
     "head_dim": HEAD_DIMS,
 }
-LATENT: Final[Knots] = {"query_tokens": QUERIES, "items": ITEMS}
+LATENT: Final[Knots] = {
+    "query_tokens": (1, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384),
+    "items": (1, 4, 16, 64, 256, 1024, 4096, 16384),
+}
 
 
 def prefill_problem(
@@ -39,11 +45,15 @@ def prefill_problem(
     name = "latent_prefill" if latent else "prefill_attention"
     rows = timings.where(operation=name, kv_precision=kv)
     rows = rows.keep(np.isnan(rows.number("window_tokens")))
+    if len(rows) and not latent:
+        kept = rows.number("heads") <= MOST_HEADS_PER_KV * rows.number("kv_heads")
+        rows = rows.keep(kept & (rows.number("head_dim") <= WIDEST))
     computed: Precision = "fp8" if kv == "fp8" and "fp8" in rows.texts("precision") else "bf16"
     peak = source.gpu.peak_flop_per_s(computed)
     rows = rows.where(precision=computed)
     if peak is None or not len(rows):
         return None
+    rows = rows if latent else usual_kernels(rows)
     s, q, c, h, g = (
         rows.number(each)
         for each in ("sequences", "query_tokens", "context_tokens", "heads", "kv_heads")
@@ -58,10 +68,10 @@ def prefill_problem(
     base = _completed(getattr(source.base, name)[kv], source, kv, latent=latent)
 
     def seconds(fit: PrefillAttentionFit) -> FloatArray:
-        return prefill_attention_s(fit, flop=flop, bytes_moved=moved, **rates)
+        return np.asarray(prefill_attention_s(fit, flop=flop, bytes_moved=moved, **rates))
 
     def make(values: Mapping[str, float]) -> PrefillAttentionFit:
-        return PrefillAttentionFit.model_construct(computed=computed, **values)
+        return construct(PrefillAttentionFit, values, computed=computed)
 
     coordinates = {
         "query_tokens": q,
@@ -85,7 +95,7 @@ def prefill_problem(
         base_s=source.base_seconds(base, seconds, coordinates),
         scored=every,
         regimes={"prompts of 512 tokens or more": q >= 512, "shorter": q < 512},
-        table=GridTable(LATENT if latent else GQA, coordinates, base.residual),
+        table=GridTable(LATENT if latent else GQA, coordinates, base.residual, PULL),
         note=f"products in {computed}",
     )
 

@@ -12,7 +12,7 @@ from sim.cost.residuals import ExpertShape, ShapeTable
 from sim.hardware.residual import ExpertShapes
 from sim.records import FloatArray
 
-TOKENS: Final = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384)
+TOKENS: Final = (1, 4, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 16384)
 """Knots of the tokens."""
 _MOST: Final = 4.5
 
@@ -51,6 +51,6 @@ class ShapeRows:
 def _facts(shape: ExpertShape) -> str:
     sizes = (
         *(shape.hidden, shape.intermediate, shape.experts),
-        *(shape.active, shape.expert_parallel),
+        *(shape.active, shape.expert_parallel, shape.matrices),
     )
     return " ".join(f"{size:g}" for size in sizes)

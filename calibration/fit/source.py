@@ -60,6 +60,27 @@ class Source:
         return found
 
 
+def construct(kind: type[F], values: Mapping[str, Any], **more: Any) -> F:  # noqa: ANN401
+    """Return a fit without checking it: the search stays in bounds by itself."""
+    made: Any = kind.model_construct
+    found: F = made(**values, **more)
+    return found
+
+
+def usual_kernels(rows: Timings) -> Timings:
+    """Return, for each head width, the rows of the kernel that most of them time.
+
+    Tables hold what an engine falls back on beside what it uses; only the latter is fitted.
+    """
+    names = np.array(rows.table["kernel"].to_pylist(), dtype=object)
+    widths, kept = rows.number("head_dim"), np.zeros(len(rows), dtype=bool)
+    for width in np.unique(widths):
+        mine = widths == width
+        found, counts = np.unique(names[mine].astype(str), return_counts=True)
+        kept |= mine & (names.astype(str) == found[int(np.argmax(counts))])
+    return rows.keep(kept)
+
+
 def kernels_of(timings: Timings) -> str:
     """Return whose kernels some rows time, with versions and names."""
     engines, versions = timings.texts("engine"), timings.texts("engine_version")

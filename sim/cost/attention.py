@@ -3,17 +3,15 @@
 from dataclasses import dataclass
 from math import exp
 
-from sim.cost.forms import prefill_attention_s
 from sim.cost.layout import Layout
 from sim.cost.operation import Operation
-from sim.cost.residuals import Grid
+from sim.cost.residuals import Plane, grid_of
 from sim.cost.work import ACTIVATION_BYTES
 from sim.hardware import DecodeAttentionFit, FittedProfile, GpuProfile
 from sim.model import GroupedQuery, Latent, Model
 from sim.precision import BYTES_PER_WEIGHT, Precision
 
 NO_LIMIT = 1 << 60
-_MOST_REMEMBERED = 1 << 16
 INDEXER_BYTES = 1.0
 """Engines keep the indexer's keys in FP8 whatever the cache is in."""
 
@@ -160,7 +158,7 @@ def decode_rates(
     """
     fit = (fitted.latent_attention if kind.latent else fitted.decode_attention)[kv]
     bandwidth = gpu.memory_bandwidth_bytes_per_s.value
-    peak, items = gpu.peak_flop_per_s("bf16") or 0.0, sequences * kind.kv_heads
+    peak, items = _peak(gpu, fit.computed), sequences * kind.kv_heads
     factor = _decode_factor(kind, fit, items)
     return Rates(
         kind,
@@ -173,6 +171,10 @@ def decode_rates(
     )  # fmt: skip
 
 
+def _peak(gpu: GpuProfile, computed: Precision) -> float:
+    return gpu.peak_flop_per_s(computed) or gpu.peak_flop_per_s("bf16") or 0.0
+
+
 def _decode_factor(kind: Attention, fit: DecodeAttentionFit, items: int) -> float:
     if fit.residual is None:
         return 1.0
@@ -181,7 +183,7 @@ def _decode_factor(kind: Attention, fit: DecodeAttentionFit, items: int) -> floa
         "heads_per_kv": kind.heads / kind.kv_heads,
         "head_dim": kind.head_dim,
     }
-    grid = Grid.of(fit.residual)
+    grid = grid_of(fit.residual)
     return exp(float(grid.log_ratio(**{name: quantities[name] for name in grid.names})))
 
 
@@ -199,48 +201,38 @@ class Prefill:
             efficiency = decode.bandwidth_efficiency
             fit = fit.model_copy(update={"bandwidth_efficiency": efficiency})
         self.kind, self.fit = kind, fit
-        self.peak = gpu.peak_flop_per_s(fit.computed) or gpu.peak_flop_per_s("bf16") or 0.0
+        self.peak = _peak(gpu, fit.computed)
         self.bandwidth = gpu.memory_bandwidth_bytes_per_s.value
-        self._grid = None if fit.residual is None else Grid.of(fit.residual)
-        self._factors: dict[tuple[float, float], float] = {}
+        self._efficiency, self._p = fit.bandwidth_efficiency or 1.0, fit.p
+        reached = self._efficiency * self.bandwidth
+        self._context_s, self._query_s = kind.token_bytes / reached, self._query_bytes / reached
+        self._pair_s = kind.prefill_pair_flop / (fit.flop_efficiency * self.peak)
+        self._plane: Plane | None = None
+        if fit.residual is not None:
+            layout = {"heads_per_kv": kind.heads / kind.kv_heads, "head_dim": kind.head_dim}
+            grid = grid_of(fit.residual)
+            self._plane = Plane.of(grid, "query_tokens", "items", **layout)
 
     def seconds(
         self, context_tokens: float, pairs: float, sequences: float, tokens: float
     ) -> float:
-        """Return the time of all layers of the kind for chunks of `tokens` in all, s."""
-        kind, fit = self.kind, self.fit
-        flop = kind.prefill_pair_flop * pairs
-        moved = kind.token_bytes * context_tokens + self._query_bytes * tokens
-        seconds = float(
-            prefill_attention_s(
-                fit,
-                flop=flop,
-                bytes_moved=moved,
-                flop_per_s=self.peak,
-                bytes_per_s=self.bandwidth,
-            )
-        )
-        if self._grid is not None:
-            floor_s = max(flop / self.peak, moved / self.bandwidth)
-            seconds = max(seconds * self._factor(sequences, tokens), floor_s)
-        return kind.count * seconds
+        """Return the time of all layers of the kind for chunks of `tokens` in all, s.
 
-    def _factor(self, sequences: float, tokens: float) -> float:
-        """Return measured / form; it depends on the chunks, not on the context before them."""
-        key = sequences, tokens
-        known = self._factors.get(key)
-        if known is None and self._grid is not None:
-            quantities = {
-                "query_tokens": tokens / sequences,
-                "items": sequences * self.kind.heads,
-                "heads_per_kv": self.kind.heads / self.kind.kv_heads,
-                "head_dim": self.kind.head_dim,
-            }
-            used = {name: quantities[name] for name in self._grid.names}
-            known = exp(float(self._grid.log_ratio(**used)))
-            if len(self._factors) < _MOST_REMEMBERED:
-                self._factors[key] = known
-        return known or 1.0
+        `forms.prefill_attention_s` in single figures: it is called per pass.
+        """
+        memory_s = self._context_s * context_tokens + self._query_s * tokens
+        compute_s = self._pair_s * pairs
+        longer, shorter = max(memory_s, compute_s), min(memory_s, compute_s)
+        if self._p is not None and longer > 0.0:
+            longer *= (1.0 + (shorter / longer) ** self._p) ** (1.0 / self._p)
+        seconds = self.fit.fixed_s + longer
+        if self._plane is not None:
+            # What depends on the chunks, not on the context before them.
+            seconds *= self._plane.factor(tokens / sequences, sequences * self.kind.heads)
+            # Both rates below are of the peaks: the floor.
+            floor_s = max(memory_s * self._efficiency, compute_s * self.fit.flop_efficiency)
+            seconds = max(seconds, floor_s)
+        return self.kind.count * seconds
 
     def operation(
         self, context_tokens: float, pairs: float, sequences: float, tokens: float

@@ -1,6 +1,6 @@
 """Collectives inside a node: latency, and bytes over the fitted one-way link."""
 
-from sim.cost.roofline import Number
+from sim.cost.roofline import Figures
 from sim.hardware import CollectiveFit, GpuProfile
 
 
@@ -10,13 +10,13 @@ def spans_nodes(gpus: int, gpu: GpuProfile) -> bool:
 
 
 def collective_s(
-    tensor_bytes: Number,
-    ranks: Number,
+    tensor_bytes: Figures,
+    ranks: Figures,
     *,
     fit: CollectiveFit,
     link_bytes_per_s: float,
     there_and_back: bool,
-) -> Number:
+) -> Figures:
     """Return latency + share of the tensor / link: the share is (n-1)/n, twice for a reduction."""
     latency_s = fit.fixed_s + fit.per_extra_rank_s * (ranks - 2)
     moved = (2 if there_and_back else 1) * (ranks - 1) / ranks * tensor_bytes
@@ -24,8 +24,8 @@ def collective_s(
 
 
 def all_reduce_s(
-    tensor_bytes: Number, ranks: int, *, fit: CollectiveFit, link_bytes_per_s: float
-) -> Number:
+    tensor_bytes: Figures, ranks: int, *, fit: CollectiveFit, link_bytes_per_s: float
+) -> Figures:
     """Return the time of a ring all-reduce: latency + 2 (n-1)/n bytes / link.
 
     No ring moves less: each rank must send and receive 2 (n-1)/n of the tensor (Patarasuk and
@@ -34,18 +34,18 @@ def all_reduce_s(
     """
     if ranks == 1:
         return 0.0 * tensor_bytes
-    return collective_s(  # type: ignore[type-var]  # one number of ranks for many tensors
+    return collective_s(
         tensor_bytes, ranks, fit=fit, link_bytes_per_s=link_bytes_per_s, there_and_back=True
     )
 
 
 def exchange_s(
-    tensor_bytes: Number, ranks: int, *, fit: CollectiveFit, link_bytes_per_s: float
-) -> Number:
+    tensor_bytes: Figures, ranks: int, *, fit: CollectiveFit, link_bytes_per_s: float
+) -> Figures:
     """Return the time of an all-to-all, all-gather or reduce-scatter.
 
     Each rank sends or receives (n-1)/n of `tensor_bytes`, the whole tensor that passes through it.
     """
-    return collective_s(  # type: ignore[type-var]
+    return collective_s(
         tensor_bytes, ranks, fit=fit, link_bytes_per_s=link_bytes_per_s, there_and_back=False
     )

@@ -6,7 +6,7 @@ from sim.cost.layout import Layout
 from sim.cost.operation import Operation
 from sim.cost.forms import experts_s
 from sim.cost.plain import Plain
-from sim.cost.residuals import Curve, ExpertShape, ShapeTable
+from sim.cost.residuals import Curve, ExpertShape, shapes_of
 from sim.cost.work import ACTIVATION_BYTES
 from sim.hardware import ExpertsFit, FittedProfile, GpuProfile
 from sim.model import Experts, Model, Recurrent
@@ -132,6 +132,7 @@ class Dense:
             experts=mlp.experts / self.layout.expert,
             active=mlp.active,
             expert_parallel=self.layout.expert,
+            matrices=3.0 if mlp.gated else 2.0,
         )
 
     def _curve_of(self, mlp: Experts, fit: ExpertsFit) -> Curve | None:
@@ -139,7 +140,7 @@ class Dense:
         if fit.residual is None:
             return None
         if mlp not in self._shapes:
-            table = ShapeTable.of(fit.residual)
+            table = shapes_of(fit.residual)
             self._shapes[mlp] = table.curve(self.expert_shape(mlp))
         return self._shapes[mlp]
 

@@ -14,8 +14,8 @@ from sim.cost.layers import Layers
 from sim.cost.layout import Layout
 from sim.cost.operation import Kind, Operation
 from sim.cost.forms import gemm_s
-from sim.cost.residuals import Curve, Grid
-from sim.cost.roofline import Number
+from sim.cost.residuals import Curve, grid_of
+from sim.cost.roofline import Figures, Number
 from sim.cost.work import ACTIVATION_BYTES, Gemm
 from sim.hardware import FittedProfile, GpuProfile
 from sim.hardware.fitted import CollectiveFit, Collectives, GemmFit
@@ -128,7 +128,7 @@ class Plain:
         if fit.residual is None:
             return None
         if gemm not in self._curves:
-            grid = Grid.of(fit.residual)
+            grid = grid_of(fit.residual)
             self._curves[gemm] = grid.along("tokens", inner=gemm.inner, outer=gemm.outer)
         return self._curves[gemm]
 
@@ -182,19 +182,25 @@ class Plain:
                     yield Timed(label, 2 * count, seconds, bytes_moved=moved, kind="collective")
 
     def _measured(  # noqa: PLR0917  # private
-        self, name: str, gpus: int, fit: CollectiveFit, moved: Number, form_s: Number, link: float
-    ) -> Number:
+        self,
+        name: str,
+        gpus: int,
+        fit: CollectiveFit,
+        moved: Figures,
+        form_s: Figures,
+        link: float,
+    ) -> Figures:
         """Apply a collective's residuals; a tensor cannot pass a link faster than it takes."""
         if fit.residual is None:
             return form_s
         key = (name, gpus)
         if key not in self._curves:
-            self._curves[key] = Grid.of(fit.residual).along("bytes", ranks=gpus)
+            self._curves[key] = grid_of(fit.residual).along("bytes", ranks=gpus)
         curve = self._curves[key]
         if curve is None:
             return form_s
         floor_s = moved * ((gpus - 1) / gpus) / link
-        seconds: Number = np.maximum(form_s * curve.factor(moved), floor_s)
+        seconds: Figures = np.maximum(form_s * curve.factor(moved), floor_s)
         return seconds
 
     def _between(self, gpus: int) -> tuple[Collectives, float]:

@@ -18,6 +18,7 @@ from sim.hardware.load import (
     load_engine,
     load_fitted,
     load_fitted_file,
+    load_fitted_named,
     load_gpu,
     load_universal,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "load_engine",
     "load_fitted",
     "load_fitted_file",
+    "load_fitted_named",
     "load_gpu",
     "load_universal",
 ]

@@ -84,6 +84,8 @@ class DecodeAttentionFit(Fit):
     """Binds with many query positions per sequence (verification, diffusion blocks) and with
     latent attention, where all heads share one key."""
     per_item_s: NotNegative = 0.0
+    computed: Precision = "bf16"
+    """Format whose peak is P."""
     residual: Residual | None = None
     """Over items, heads_per_kv and head_dim: nothing that grows with the context."""
 

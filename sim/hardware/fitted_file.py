@@ -44,6 +44,7 @@ class DecodeAttentionFile(_Fixed):
     bandwidth_efficiency: Efficiency
     flop_efficiency: Efficiency
     per_item_ns: Nanoseconds = 0.0
+    computed: Precision = "bf16"
     residual: Residual | None = None
 
 

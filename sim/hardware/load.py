@@ -1,6 +1,6 @@
 """Names and paths -> profiles. What has no file of its own gets the generic one and says so."""
 
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -47,7 +47,7 @@ def load_fitted(gpu: GpuProfile, engine: str) -> FittedProfile:
     generic = FITTED / f"{gpu.name}__{GENERIC}.yaml"
     own = FITTED / f"{gpu.name}__{engine}.yaml"
     if own.is_file() and generic.is_file() and own != generic:
-        return load_fitted_file(own, load_fitted_file(generic))
+        return _profile(own, _changed_ns(own), generic, _changed_ns(generic))
     for path in (own, generic):
         if path.is_file():
             return load_fitted_file(path)
@@ -55,13 +55,27 @@ def load_fitted(gpu: GpuProfile, engine: str) -> FittedProfile:
     return load_universal().model_copy(update={"gpu": gpu.name, "origin": "assumed", "note": note})
 
 
-def load_fitted_file(path: Path, fallback: FittedProfile | None = None) -> FittedProfile:
-    """Return the kernel layer that a file holds, completed from `fallback`.
+def load_fitted_file(path: Path) -> FittedProfile:
+    """Return the kernel layer that a file holds, completed from the universal roofline."""
+    return _profile(path, _changed_ns(path))
 
-    None: from the universal roofline.
-    """
+
+def load_fitted_named(reference: str | Path) -> FittedProfile:
+    """Return a fitted profile by its name, such as `h100_sxm__vllm`, or from a file."""
+    return load_fitted_file(find("fitted profile", reference, FITTED))
+
+
+def _changed_ns(path: Path) -> int:
+    return path.stat().st_mtime_ns if path.is_file() else 0
+
+
+@lru_cache(maxsize=32)
+def _profile(
+    path: Path, _changed: int, generic: Path | None = None, _generic_changed: int = 0
+) -> FittedProfile:
+    """Return a profile; read again when a file changes."""
     file = validate(FittedFile, read_yaml(path), str(path))
-    return file.to_profile(load_universal() if fallback is None else fallback)
+    return file.to_profile(load_universal() if generic is None else load_fitted_file(generic))
 
 
 @cache

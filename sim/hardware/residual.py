@@ -62,9 +62,10 @@ class Residual(BaseModel):
 class ExpertShapes(BaseModel):
     """log(measured / form) of routed experts, for each shape that was timed, over the tokens.
 
-    A line of `shapes` is `hidden intermediate experts active expert_parallel | hundredths`, all as
-    on one rank: the width of an expert after the split, the experts that a rank holds. A shape
-    that was not timed takes the mean of those near it.
+    A line of `shapes` is `hidden intermediate experts active expert_parallel matrices | hundredths`,
+    all as on one rank: the width of an expert after the split, the experts that a rank holds;
+    matrices: 3 where an expert is gated, else 2. A shape that was not timed takes the mean of
+    those near it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -80,8 +81,8 @@ class ExpertShapes(BaseModel):
         for line in lines:
             shape, _, numbers = line.partition("|")
             facts = shape.split()
-            if len(facts) != 5 or not all(_is_positive(fact) for fact in facts):
-                raise ValueError(f"`shapes` has a line without five sizes: {line[:40]!r}")
+            if len(facts) != 6 or not all(_is_positive(fact) for fact in facts):
+                raise ValueError(f"`shapes` has a line without six sizes: {line[:40]!r}")
             if check_numbers(numbers) != len(self.tokens):
                 raise ValueError(f"`shapes` should hold {len(self.tokens)} numbers a line")
         return self

@@ -37,6 +37,8 @@ class Scenario(BaseModel):
     hardware: str
     """Name of a GPU profile, or path of your own."""
     engine: str = "generic"
+    fitted: str | None = None
+    """Name of a fitted profile (kernels), or path of your own; None: that of GPU and engine."""
     deployment: Deployment = Deployment()
     decoding: AnyStrategy = Autoregressive()
     strategies: tuple[AnyStrategy, ...] = ()
@@ -47,9 +49,9 @@ class Scenario(BaseModel):
     prices: PriceChoice | None = None
     run: RunSettings = Field(default_factory=RunSettings)
 
-    @field_validator("name", "model", "hardware", "engine")
+    @field_validator("name", "model", "hardware", "engine", "fitted")
     @classmethod
-    def _one_line(cls, value: str | dict[str, Any]) -> str | dict[str, Any]:
+    def _one_line(cls, value: str | dict[str, Any] | None) -> str | dict[str, Any] | None:
         """Refuse names of nothing, and those that would break a sentence or a table."""
         if isinstance(value, str) and not value.strip():
             raise ValueError("is empty")

@@ -14,6 +14,7 @@ from sim.hardware import (
     GpuProfile,
     load_engine,
     load_fitted,
+    load_fitted_named,
     load_gpu,
 )
 from sim.model import Experts, Model, load_model
@@ -38,7 +39,7 @@ def resolve(scenario: Scenario) -> Serving:
     """Return the facts behind a scenario; raise one sentence where they do not go together."""
     model, gpu = load_model(scenario.model), load_gpu(scenario.hardware)
     engine = load_engine(scenario.engine)
-    fitted = load_fitted(gpu, engine.requested)
+    fitted = _fitted(scenario, gpu, engine)
     deployment, strategy = scenario.deployment, scenario.decoding
     _check_parallelism(scenario, model, gpu)
     _check_lengths(scenario, model)
@@ -55,6 +56,20 @@ def resolve(scenario: Scenario) -> Serving:
     quote = None if scenario.prices is None else scenario.prices.resolve(gpu.name)
     cost = _forward_pass(model, gpu, fitted.model_dump_json(), engine, deployment)
     return Serving(model, gpu, fitted, engine, cost, memory, limits, quote)
+
+
+def _fitted(scenario: Scenario, gpu: GpuProfile, engine: EngineProfile) -> FittedProfile:
+    """Return the kernels of the GPU and engine, or those that the scenario names."""
+    if scenario.fitted is None:
+        return load_fitted(gpu, engine.requested)
+    fitted = load_fitted_named(scenario.fitted)
+    if fitted.gpu != gpu.name:
+        raise InputError(
+            f"{scenario.fitted} was fitted on {fitted.gpu}, and the hardware is {gpu.name}",
+            where="fitted",
+            remedy="name a profile of the same GPU, or leave it out",
+        )
+    return fitted
 
 
 @lru_cache(maxsize=16)
