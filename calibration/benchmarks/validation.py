@@ -129,7 +129,9 @@ def _notes(compared: Sequence[Beside], scenario: Scenario | None) -> tuple[str, 
     ):
         notes.append("where the file tells only the mean length, all requests were taken alike")
     if any(row.suspect for row in compared):
-        notes.append("runs marked * had failed requests, and are in no figure below")
+        notes.append(
+            "runs marked * had failed requests or are doubted by the file: in no figure below"
+        )
     return tuple(dict.fromkeys(notes))
 
 

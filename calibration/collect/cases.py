@@ -82,8 +82,12 @@ def copy(device: Device, size: int) -> Case:
 
 def launch(device: Device, operation: str) -> Case:
     """A kernel of one number: what starting it costs, on the GPU or on the host."""
-    one = torch.zeros(1, device=device.kind)
-    return Case(operation, "fp32", {}, 1e9, lambda _: lambda _i: one.add_(1))
+
+    def make(_: int) -> Call:
+        one = torch.zeros(1, device=device.kind)
+        return lambda _i: one.add_(1)
+
+    return Case(operation, "fp32", {}, 1e9, make)
 
 
 def plan(

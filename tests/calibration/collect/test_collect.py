@@ -104,7 +104,7 @@ def test_every_row_says_where_it_comes_from(rows: list[dict[str, Any]]) -> None:
 
 
 def test_a_larger_product_takes_longer(rows: list[dict[str, Any]]) -> None:
-    # at the same N and K, 64 times the rows are at least 8 times the time
+    # at the same N and K, 64 times the rows are at least 3 times the time
     times: dict[tuple[int, int], dict[int, float]] = {}
     for row in rows:
         if row["operation"] == "gemm":
@@ -117,7 +117,7 @@ def test_a_larger_product_takes_longer(rows: list[dict[str, Any]]) -> None:
         if many >= 64 * few
     ]
     assert pairs
-    assert all(slow > 8 * quick for _, _, quick, slow in pairs)
+    assert all(slow > 3 * quick for _, _, quick, slow in pairs)
 
 
 def test_one_file_with_torch_alone_is_enough(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def server_ms(run: MeasuredRun, values: Mapping[str, float]) -> tuple[float, flo
 
 def runs(truth: Mapping[str, float], noise: float = 0.0) -> list[MeasuredRun]:
     draws = np.random.default_rng(0).normal(0, noise, (100, 2))
-    made = []
+    made: list[MeasuredRun] = []
     for model in ("small", "large"):
         for gpu in ("h100_sxm", "h200_sxm"):
             for users in (1, 8, 64, 256):
