@@ -54,8 +54,12 @@ def test_inputs_outlast_the_cache_and_fit_into_memory() -> None:
 
 
 def test_int8_products_have_the_rows_that_its_kernel_takes() -> None:
-    rows = [c.shape["tokens"] for c in plan(a_gpu((9, 0)), PRODUCTS, HEADS) if c.precision == "int8"
-            and c.operation == "gemm"]  # fmt: skip
+    cases = plan(a_gpu((9, 0)), PRODUCTS, HEADS)
+    rows = [
+        case.shape["tokens"]
+        for case in cases
+        if case.operation == "gemm" and case.precision == "int8"
+    ]
     assert min(rows) > 16
 
 

@@ -25,7 +25,7 @@ def test_a_bad_prediction_is_none() -> None:
 def test_a_table_in_microseconds_is_refused(
     runs_file: Callable[..., Path], row: Callable[..., str]
 ) -> None:
-    with pytest.raises(InputError, match="`tpot_ms` is .* times the prediction"):
+    with pytest.raises(InputError, match=r"`tpot_ms` is .* times the prediction"):
         validate_file(runs_file(row(tpot_ms=7_000, ttft_ms=15)))
 
 
