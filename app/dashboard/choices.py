@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from app.dashboard import arrivals as arrivals_list
 from app.dashboard import strategies
 from sim.deployment import Deployment
 from sim.economics.prices import PriceChoice
@@ -40,6 +41,8 @@ class Choices(strategies.Knobs):
     replicas: int
     load: float
     """Requests per second, or users at once where the scenario is a closed loop."""
+    arrivals: str
+    """How requests come in an open loop, under the name of the list."""
     lengths: str
     input_tokens: int
     output_tokens: int
@@ -71,6 +74,7 @@ def choices_of(scenario: Scenario) -> Choices:
         experts=_experts_of(deployment),
         replicas=deployment.replicas,
         load=float(arrivals.users) if isinstance(arrivals, ClosedLoop) else rate or 1.0,
+        arrivals=arrivals_list.name_of(scenario.workload) or AS_LISTED,
         lengths=_lengths_of(scenario),
         input_tokens=round(inputs),
         output_tokens=round(outputs),
@@ -172,6 +176,8 @@ def _workload_of(choices: Choices, base: Scenario, keys: Mapping[str, Any]) -> d
             else base.workload.with_rate(choices.load)
         )
         workload = changed.model_dump(mode="json", by_alias=True, exclude_none=True)
+    if choices.arrivals not in {AS_LISTED, before.arrivals}:
+        workload["arrivals"] = arrivals_list.keys_of(choices.arrivals, choices.load)
     if choices.lengths == AS_LISTED:
         return workload
     if choices.lengths == FIXED:

@@ -19,7 +19,7 @@ from app.dashboard.state import key
 from app.dashboard.widgets import number, select, slider
 from sim.report.words import gpu_full_label
 from sim.scenario import Scenario
-from sim.workload import list_workloads, load_workload_preset
+from sim.workload import Trace, list_workloads, load_workload_preset
 
 _PAIR: Final = (6, 5)
 """Two widgets in a row: room for `checkpoint` in the left one."""
@@ -37,6 +37,10 @@ _DATA_PARALLEL: Final = (
     " GPUs, and no group keeps the cache of another."
 )
 _EXPERTS: Final = "Split: every GPU has a slice of each expert. Spread: each GPU has some experts."
+_ARRIVALS: Final = (
+    "Poisson: users who know nothing of each other. Bursty gaps: a coefficient of variation of 2."
+    " Bursts: five times as fast for 5 s of each minute."
+)
 _DRAFTER: Final = "Work of one pass of the drafter, in percent of a pass of the served model."
 
 
@@ -182,12 +186,16 @@ def _traffic(default: Choices, base: Scenario) -> dict[str, Any]:
         key=key("load"),
         bind="query-params",
     )
+    arrivals = {}
+    if not users and not isinstance(base.workload.arrivals, Trace):
+        kinds = offers.arrivals(default.arrivals)
+        arrivals = {"arrivals": select("arrivals", "Arrivals", kinds, default, about=_ARRIVALS)}
     lengths = select(
         *("lengths", "Lengths", offers.lengths(default.lengths), default),
         on_change=state.restore_hidden,
         about="Prompt and answer: statistics of real traffic, or the same for every request.",
     )
-    values = {"load": load, "lengths": lengths}
+    values = {"load": load, "lengths": lengths, **arrivals}
     if lengths == FIXED:
         values["input_tokens"] = slider(
             "input_tokens", "Input tokens", 16, 16384, default, step=16

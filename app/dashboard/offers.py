@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Final, TypeVar
 
+from app.dashboard.arrivals import KINDS as KINDS_OF_ARRIVALS
 from app.dashboard.choices import FIXED, NO_PRICE, OWN_PRICE, SPLIT, SPREAD, price_name
 from app.dashboard.strategies import KINDS
 from sim.economics.price_list import list_price_lists, load_price_list
@@ -69,6 +70,11 @@ def tensor_parallel(own: int) -> tuple[int, ...]:
 def loads(own: float, *, users: bool) -> tuple[float, ...]:
     """Return the steps of the load: users at once, or requests per second."""
     return tuple(sorted({*map(float, _USERS if users else _RATES), own}))
+
+
+def arrivals(own: str) -> tuple[str, ...]:
+    """Return the kinds of arrivals that take any rate."""
+    return _with(KINDS_OF_ARRIVALS, own)
 
 
 def lengths(own: str) -> tuple[str, ...]:

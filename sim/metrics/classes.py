@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sim.errors import InputError
 from sim.metrics.overload import Load, judge
 from sim.metrics.pipeline import Pipeline
 from sim.metrics.quantities import BoolArray, finished, rows
@@ -50,6 +51,13 @@ def judge_all(
     of all is asked of the classes without targets of their own, together; and each class that has
     its own must meet them.
     """
+    unknown = [name for name in slo.classes or {} if name not in simulation.class_names]
+    if unknown:
+        raise InputError(
+            f"there are targets for {unknown[0]}, but the classes of the traffic are"
+            f" {', '.join(simulation.class_names)}",
+            where="slo.classes",
+        )
     limits_s, load = slo.limits_s(simulation.class_names), evidence.load
     verdict = judge_targets(
         *(evidence.counted, evidence.columns, latency, slo),

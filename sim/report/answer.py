@@ -16,7 +16,7 @@ from sim.report.words import (
 )
 from sim.run import Outcome
 from sim.scenario import Scenario
-from sim.workload import ClosedLoop
+from sim.workload import ClosedLoop, Varying
 
 _TARGETS: Final = {"ttft": "TTFT", "tpot": "TPOT", "max_gap": "longest gap", "ttlt": "TTLT"}
 _BOUND: Final = {
@@ -137,8 +137,11 @@ def _load(outcome: Outcome) -> str:
 
 def classes_in_trouble(outcome: Outcome) -> str | None:
     """Name the classes that starve; and, where targets go by class, those that miss theirs."""
-    parts = []
-    for one in outcome.metrics.classes:
+    parts: list[str] = []
+    classes = outcome.metrics.classes
+    if all(one.starves for one in classes):
+        return None  # the whole run is overloaded, and says so
+    for one in classes:
         asked, attained = outcome.scenario.slo.of(one.name).attainment, one.slo.attainment
         if one.starves:
             parts.append(f"class {one.name} starves")
@@ -155,7 +158,10 @@ def load_label(scenario: Scenario) -> str:
     arrivals, rate = scenario.workload.arrivals, scenario.workload.offered_requests_per_s
     if isinstance(arrivals, ClosedLoop):
         return f"{count(arrivals.users)} {'user' if arrivals.users == 1 else 'users at once'}"
-    return "this trace" if rate is None else f"{significant(rate)} requests/s"
+    if rate is None:
+        return "this trace"
+    mean = " on average" if isinstance(arrivals, Varying) else ""
+    return f"{significant(rate)} requests/s{mean}"
 
 
 def _refused(outcome: Outcome) -> str | None:

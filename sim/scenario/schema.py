@@ -10,7 +10,7 @@ from sim.deployment import Deployment
 from sim.economics.prices import PriceChoice
 from sim.metrics.pipeline import Pipeline
 from sim.metrics.slo import Slo
-from sim.workload import Workload
+from sim.workload import Trace, Workload
 from sim.yaml_files import validate
 
 
@@ -62,6 +62,8 @@ class Scenario(BaseModel):
     @model_validator(mode="after")
     def _targets_of_known_classes(self) -> Self:
         """Refuse targets of a class that the workload does not have."""
+        if isinstance(self.workload.arrivals, Trace):
+            return self  # whose classes are those of the file
         known = [one.name for one in self.workload.classes or ()]
         unknown = [name for name in self.slo.classes or {} if name not in known]
         if unknown:

@@ -7,7 +7,8 @@ from sim.workload.lengths import Fixed, FromTrace, Lengths, LogNormal, Quantiles
 from sim.workload.presets import WorkloadPreset, list_workloads, load_workload_preset
 from sim.workload.sessions import Sessions
 from sim.workload.streams import stream
-from sim.workload.traces import TraceRows, read_trace
+from sim.workload.trace_rows import TraceRows
+from sim.workload.traces import read_trace
 from sim.workload.varying import Bursts, Ramp, Rates
 from sim.workload.windows import Windows
 from sim.workload.workload import Workload

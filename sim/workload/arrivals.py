@@ -95,8 +95,9 @@ class Trace(_Arrivals):
 
     kind: Literal["trace"] = "trace"
     path: Path
-    """CSV with the columns `arrival_s,input_tokens,output_tokens` or those of the Azure traces; or
-    JSON lines of Mooncake: `timestamp` in ms, `input_length`, `output_length`, `hash_ids`.
+    """CSV with the columns `arrival_s,input_tokens,output_tokens` and perhaps `class`, or those of
+    the Azure traces; or JSON lines of Mooncake: `timestamp` in ms, `input_length`,
+    `output_length`, `hash_ids`.
     """
     rate_scale: Annotated[float, Gt(0), Le(1e6)] = 1.0
     """2 makes the requests arrive twice as fast."""

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from sim.records import FloatArray, IntArray
-from sim.workload.traces import TraceRows
+from sim.workload.trace_rows import TraceRows
 
 PROBABILITIES: Final = (
     *(0.0, 0.001, 0.002, 0.005),

@@ -12,45 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.errors import InputError
-from sim.records import FloatArray, IntArray, PrefixBlocks
+from sim.records import FloatArray, IntArray
 from sim.workload.mooncake import read_mooncake
+from sim.workload.trace_rows import TraceRows, numbered
 
 PLAIN = ("arrival_s", "input_tokens", "output_tokens")
 AZURE = ("TIMESTAMP", "ContextTokens", "GeneratedTokens")
 """Columns of the Azure LLM Inference traces; the first is a date and time."""
 
+CLASS = "class"
+"""Column that a CSV may have besides: the class of each request, by name."""
+
 _NS_PER_S = 1e9
-
-
-@dataclass(frozen=True, slots=True)
-class TraceRows:
-    """A trace in memory: read-only columns, one row a request; the first arrives at 0 s."""
-
-    arrival_s: FloatArray
-    input_tokens: IntArray
-    output_tokens: IntArray
-    prefix_blocks: PrefixBlocks | None = None
-
-    def __len__(self) -> int:
-        return len(self.arrival_s)
-
-    def first(self, count: int | None) -> "TraceRows":
-        """Return the first `count` rows (all rows where it is None)."""
-        if count is None or count >= len(self):
-            return self
-        blocks = self.prefix_blocks
-        return TraceRows(
-            self.arrival_s[:count],
-            self.input_tokens[:count],
-            self.output_tokens[:count],
-            None if blocks is None else blocks.first(count),
-        )
-
-    @property
-    def requests_per_s(self) -> float | None:
-        """Mean rate, gaps / time between first and last arrival; None where no time passes."""
-        span_s = float(self.arrival_s[-1])
-        return (len(self) - 1) / span_s if span_s > 0 else None
 
 
 def read_trace(path: Path) -> TraceRows:
@@ -82,8 +55,12 @@ def _read(path: Path, modified_ns: int, size_bytes: int) -> TraceRows:  # noqa: 
         row = int(back[0]) + 1
         raise table.fault(row, names[0], "is earlier than the row above", "sort the rows by time")
     columns = (arrival_s - arrival_s[0], table.tokens(names[1]), table.tokens(names[2]))
-    _freeze(*columns)
-    return TraceRows(*columns)
+    if CLASS not in header:
+        _freeze(*columns)
+        return TraceRows(*columns)
+    classes, class_names = numbered(table.names(CLASS))
+    _freeze(*columns, classes)
+    return TraceRows(*columns, request_class=classes, class_names=class_names)
 
 
 def _freeze(*columns: FloatArray | IntArray) -> None:
@@ -190,6 +167,13 @@ class _Table:
         if len(bad):
             raise self.fault(int(bad[0]), name, "is not finite", "correct or remove the line")
         return values
+
+    def names(self, name: str) -> list[str]:
+        """Return a column of names, none of them empty."""
+        text = [cell.strip() for cell in self._text(name)]
+        if "" in text:
+            raise self.fault(text.index(""), name, "is no name", "name the class of every request")
+        return text
 
     def tokens(self, name: str) -> IntArray:
         """Return a column of whole numbers, one or more."""

@@ -14,7 +14,7 @@ from sim.workload.classes import Kind
 from sim.workload.drawing import Requests, blocks_of, draw_requests, draw_sessions
 from sim.workload.sessions import Sessions
 from sim.workload.streams import stream
-from sim.workload.traces import TraceRows
+from sim.workload.trace_rows import TraceRows
 
 _TAIL_ROWS: Final = 20_000
 """Background rows keep the load up while the last measured requests are served."""
@@ -157,5 +157,7 @@ def replay(
         rows.output_tokens,
         measured=measured,
         warmup=warmup,
+        request_class=rows.classes,
+        class_names=rows.class_names,
         prefix_blocks=rows.prefix_blocks,
     )

@@ -22,7 +22,8 @@ from sim.workload.classes import (
 from sim.workload.lengths import FromTrace, Lengths
 from sim.workload.presets import SIDES, expand_preset, kind_of
 from sim.workload.sessions import Sessions, mean_tokens
-from sim.workload.traces import TraceRows, read_trace
+from sim.workload.trace_rows import TraceRows
+from sim.workload.traces import read_trace
 from sim.workload.traffic import Asked, draw_closed, draw_open, replay
 from sim.workload.windows import Windows
 

@@ -96,6 +96,19 @@ def test_without_classes_there_is_no_table_and_every_row_is_of_the_default() -> 
     assert set(table["class"]) == {"default"}
 
 
+def test_targets_of_a_class_that_a_trace_lacks_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "trace.csv"
+    rows = "".join(f"{row},10,20,{'ab'[row % 2]}\n" for row in range(20))
+    path.write_text(f"arrival_s,input_tokens,output_tokens,class\n{rows}")
+    trace = {"arrivals": {"kind": "trace", "path": str(path)}}
+    seen = outcome(workload=trace, slo={"ttft_ms": 900, "classes": {"b": {"ttlt_ms": 9000}}})
+    assert [one.name for one in seen.metrics.classes] == ["a", "b"]
+    with pytest.raises(
+        InputError, match=r"targets for c, but the classes of the traffic are a, b"
+    ):
+        outcome(workload=trace, slo={"classes": {"c": {}}})
+
+
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
@@ -118,3 +131,11 @@ def test_targets_of_a_class_that_does_not_go_are_refused(
         build_scenario({**BASE, **changes}, where="test", folder=Path())
     assert problem in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_where_every_class_starves_the_sentence_says_overloaded_and_no_more() -> None:
+    asked = {"arrivals": {"kind": "constant", "requests_per_s": 2000}}
+    seen = outcome(workload={**BASE["workload"], **asked}, run={"requests": 3000})
+    assert all(one.starves for one in seen.metrics.classes)
+    assert answer(seen).startswith("Overloaded: ")
+    assert "class" not in answer(seen)

@@ -29,6 +29,14 @@ def test_a_plain_trace_is_read_and_starts_at_zero(tmp_path: Path) -> None:
     assert rows.requests_per_s == pytest.approx(1 / 1.5)
 
 
+def test_a_trace_may_name_the_class_of_each_request(tmp_path: Path) -> None:
+    text = "class,arrival_s,input_tokens,output_tokens\ncode,0,1,1\nchat,1,1,1\n code ,2,1,1\n"
+    traffic = Workload.from_trace(written(tmp_path, text)).draw(1, 0)
+    assert traffic.class_names == ("code", "chat")
+    assert traffic.request_class.tolist() == [0, 1, 0]
+    assert read_trace(tmp_path / "trace.csv").first(2).classes.tolist() == [0, 1]
+
+
 def test_an_azure_trace_keeps_its_tenths_of_a_microsecond(tmp_path: Path) -> None:
     text = (
         "TIMESTAMP,ContextTokens,GeneratedTokens\n"
@@ -96,6 +104,7 @@ AZURE = "TIMESTAMP,ContextTokens,GeneratedTokens\n"
             "names input_tokens twice",
         ),
         (AZURE + "12.5,1,1\n", "line 2: TIMESTAMP `12.5` is not a date and time"),
+        ("class," + PLAIN + "chat,0,1,1\n ,1,1,1\n", "line 3: class `` is no name"),
         (AZURE + "NaT,1,1\n", "line 2: TIMESTAMP `NaT` is no time"),
     ],
 )

@@ -146,3 +146,14 @@ def test_a_preview_is_short_and_gives_every_user_several_requests(start: Scenari
     assert runs.of_length(start, 1_500).run.requests == 1_500
     crowd = start.with_workload(start.workload.with_users(1_000))
     assert runs.of_length(crowd, 1_500).run.requests == 4_000
+
+
+@pytest.mark.parametrize("kind", ["evenly spaced", "bursty gaps", "bursts"])
+def test_other_arrivals_keep_the_rate_and_are_read_back(
+    kind: str, changed: Callable[..., Scenario], start: Scenario
+) -> None:
+    other = changed(arrivals=kind, load=6.0)
+    assert other.workload.offered_requests_per_s == 6.0
+    assert other.workload.arrivals.kind != "poisson"
+    assert choices_of(other).arrivals == kind
+    assert changed(arrivals="Poisson") == start
