@@ -122,6 +122,17 @@ def test_one_wild_run_does_not_steer(
     assert values["host_us_per_pass"] == pytest.approx(TRUTH["host_us_per_pass"], rel=0.25)
 
 
+def test_a_wait_for_room_is_not_fitted(
+    fit: Callable[[list[MeasuredRun]], fitting.EngineFit],
+) -> None:
+    rows = runs(TRUTH)
+    for place in (2, 3, 6, 7):  # half of the rows of one model wait for 300 passes
+        rows[place] = _measured(
+            rows[place], 300 * (rows[place].tpot_ms or 0), rows[place].tpot_ms or 0
+        )
+    assert fitted(fit(rows))["ttft_offset_ms"] == pytest.approx(TRUTH["ttft_offset_ms"], rel=0.05)
+
+
 def test_what_the_runs_do_not_tell_stays_as_shipped_and_is_said(
     fit: Callable[[list[MeasuredRun]], fitting.EngineFit],
 ) -> None:
