@@ -79,6 +79,53 @@ def vidur_command(
     return import_vidur_folder(folder, out, gpu=gpu)
 
 
+@imports.command(name="aiconfigurator")
+def aiconfigurator_command(
+    *,
+    gpu: Annotated[
+        str | None, typer.Option("--gpu", metavar="NAME", help="Only this GPU's tables [all].")
+    ] = None,
+    engine: Annotated[
+        str | None, typer.Option("--engine", metavar="NAME", help="Only this engine's [all].")
+    ] = None,
+    out: Timings = Path("timings.parquet"),
+) -> int:
+    """Import the public kernel tables (needs the extra `calibration`)."""
+    from app.cli.kernels import import_public_tables
+
+    return import_public_tables(out, gpu=gpu, engine=engine)
+
+
+@group.command(name="fit")
+def fit_command(
+    timings: Annotated[
+        Path, typer.Argument(metavar="TIMINGS.parquet", help="Kernel timings: see import.")
+    ],
+    *,
+    gpu: Annotated[str, typer.Option("--gpu", metavar="NAME", help="Profile that was timed.")],
+    engine: Annotated[
+        str | None, typer.Option("--engine", metavar="NAME", help="Whose kernels to fit.")
+    ] = None,
+    base: Annotated[
+        str | None,
+        typer.Option("--base", metavar="FITTED", help="A sister GPU's fit, as the prior."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Profile to write (YAML).")
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="FILE", help="Page to write (HTML).")
+    ] = None,
+    as_json: options.AsJson = False,
+) -> int:
+    """Fit a GPU's kernels on timings, and say how far off the fit is on unseen shapes."""
+    from app.cli.kernels import fit_kernels
+
+    return fit_kernels(
+        timings, gpu=gpu, engine=engine, base=base, out=out, report=report, as_json=as_json
+    )
+
+
 @group.command(name="engine")
 def engine_command(
     runs: Annotated[Path, typer.Argument(metavar="RUNS.csv", help="Measured serving runs.")],

@@ -25,8 +25,9 @@ class Case(NamedTuple):
     make: Callable[[int], Call]
 
 
-def gemm(device: Device, m: int, n: int, k: int, precision: str) -> Case:
-    """A product of (m, k) and (k, n); fp8 with one scale a tensor, the result in bf16."""
+def gemm(device: Device, shape: tuple[int, int, int], precision: str) -> Case:
+    """A product of (m, k) and (k, n), by m, n, k; fp8 with one scale a tensor, out in bf16."""
+    m, n, k = shape
 
     def make(sets: int) -> Call:
         a = [numbers(device, m, k, precision=precision) for _ in range(sets)]
@@ -100,7 +101,7 @@ def plan(
         products if big else tuple((max(128, n // 8), max(128, k // 8)) for n, k in products)
     )
     gemms = {
-        precision: [gemm(device, m, n, k, precision) for m in rows for n, k in products
+        precision: [gemm(device, (m, n, k), precision) for m in rows for n, k in products
                     if precision != "int8" or m > 16]
         for precision in device.precisions
     }  # fmt: skip

@@ -7,8 +7,8 @@ import numpy as np
 
 from calibration.fit.grid import GridTable
 from calibration.fit.problem import Problem, groups_of
-from calibration.fit.solve import Coefficient
-from calibration.fit.source import construct, kernels_of, Source
+from calibration.fit.solve import ALL, Coefficient, Rows
+from calibration.fit.source import Source, construct, kernels_of
 from calibration.timings import Timings
 from sim.cost.collectives import collective_s
 from sim.hardware.fitted import CollectiveFit
@@ -34,9 +34,11 @@ def collective_problem(timings: Timings, name: str, source: Source) -> Problem |
     link = source.gpu.link_one_way_bytes_per_s.value
     reduces = name == "all_reduce"
 
-    def seconds(fit: CollectiveFit) -> FloatArray:
+    def seconds(fit: CollectiveFit, some: Rows = ALL) -> FloatArray:
         return np.asarray(
-            collective_s(size, ranks, fit=fit, link_bytes_per_s=link, there_and_back=reduces)
+            collective_s(
+                size[some], ranks[some], fit=fit, link_bytes_per_s=link, there_and_back=reduces
+            )
         )
 
     def make(values: Mapping[str, float]) -> CollectiveFit:
@@ -44,7 +46,6 @@ def collective_problem(timings: Timings, name: str, source: Source) -> Problem |
 
     base: CollectiveFit = getattr(source.base, name)
     coordinates = {"ranks": ranks, "bytes": size}
-    sigma = source.sigma
     known = tuple(rank for rank in RANKS if rank in ranks)
     tabled = {"ranks": known, "bytes": SIZES} if len(known) > 1 else {"bytes": SIZES}
     return Problem(
@@ -56,12 +57,8 @@ def collective_problem(timings: Timings, name: str, source: Source) -> Problem |
         coordinates=coordinates,
         flop=np.zeros(len(rows)),
         bytes_moved=size,
-        coefficients=(
-            Coefficient("fixed_s", "time", base.fixed_s, sigma),
-            Coefficient("per_extra_rank_s", "time", base.per_extra_rank_s, sigma),
-            Coefficient("bandwidth_efficiency", "efficiency", base.bandwidth_efficiency, sigma),
-        ),
-        form=lambda values: seconds(make(values)),
+        coefficients=_coefficients(base, source.sigma),
+        form=lambda values, some: seconds(make(values), some),
         make=make,
         base_s=source.base_seconds(base, seconds, coordinates),
         scored=np.ones(len(rows), dtype=bool),
@@ -71,4 +68,12 @@ def collective_problem(timings: Timings, name: str, source: Source) -> Problem |
             **{f"{rank:g} ranks": ranks == rank for rank in known},
         },
         table=GridTable(tabled, coordinates, base.residual, PULL),  # type: ignore[arg-type]
+    )
+
+
+def _coefficients(base: CollectiveFit, sigma: float) -> tuple[Coefficient, ...]:
+    return (
+        Coefficient("fixed_s", "time", base.fixed_s, sigma),
+        Coefficient("per_extra_rank_s", "time", base.per_extra_rank_s, sigma),
+        Coefficient("bandwidth_efficiency", "efficiency", base.bandwidth_efficiency, sigma),
     )

@@ -6,10 +6,10 @@ from typing import Final
 
 import numpy as np
 
-from calibration.fit.problem import Problem, groups_of
+from calibration.fit.problem import Problem, by_tokens, groups_of
 from calibration.fit.shapes import ShapeRows
-from calibration.fit.solve import Coefficient
-from calibration.fit.source import construct, kernels_of, Source
+from calibration.fit.solve import ALL, Coefficient, Rows
+from calibration.fit.source import Source, construct, kernels_of
 from calibration.timings import Timings
 from sim.cost.experts import Routing
 from sim.cost.forms import experts_s
@@ -20,7 +20,7 @@ from sim.precision import BYTES_PER_WEIGHT, Precision
 from sim.records import FloatArray
 
 MOST_GPUS: Final = 8
-"""Experts over more GPUs than this go by the form and their neighbours: a table must stay small."""
+"""Experts over more GPUs go by the form and their neighbours: a table must stay small."""
 ROUTINGS: Final = ("power_law_1.2", "power_law_1.01", "balanced")
 """In order of preference: balanced routing is quicker than servers are."""
 _FACTS: Final = (
@@ -35,9 +35,7 @@ def experts_problem(timings: Timings, precision: Precision, source: Source) -> P
     rows = rows.keep(rows.number("tensor_parallel") * rows.number("expert_parallel") <= MOST_GPUS)
     if not len(rows):
         return None
-    computed = precision if source.gpu.peak_flop_per_s(precision) is not None else "bf16"
-    if precision == "mxfp4":  # the rows are of kernels that unpack to 16 bits
-        computed = "bf16"
+    computed = _computed(precision, source)
     peak = source.gpu.peak_flop_per_s(computed) or 0.0
     m, _, k, hidden, _, _, ep = (rows.number(name) for name in _FACTS)
     one = _expert_elements(rows)
@@ -49,13 +47,13 @@ def experts_problem(timings: Timings, precision: Precision, source: Source) -> P
     flop = 2.0 * choices * one
     rates = {"flop_per_s": peak, "bytes_per_s": source.bandwidth}
 
-    def seconds(fit: ExpertsFit) -> FloatArray:
-        return np.asarray(experts_s(fit, flop=flop, bytes_moved=moved, **rates))
+    def seconds(fit: ExpertsFit, some: Rows = ALL) -> FloatArray:
+        return np.asarray(experts_s(fit, flop=flop[some], bytes_moved=moved[some], **rates))
 
     def make(values: Mapping[str, float]) -> ExpertsFit:
         return construct(ExpertsFit, values, p=1.0, computed=computed)
 
-    base = source.base.experts[precision]
+    base, every = source.base.experts[precision], np.ones(len(rows), dtype=bool)
     groups, shapes = _shapes(rows)
     return Problem(
         part=f"experts.{precision}",
@@ -66,25 +64,29 @@ def experts_problem(timings: Timings, precision: Precision, source: Source) -> P
         coordinates={"tokens": m, "expert_parallel": ep},
         flop=flop,
         bytes_moved=moved,
-        coefficients=(
-            Coefficient("fixed_s", "time", base.fixed_s, source.sigma),
-            Coefficient("flop_efficiency", "efficiency", base.flop_efficiency, source.sigma),
-            Coefficient(
-                "bandwidth_efficiency", "efficiency", base.bandwidth_efficiency, source.sigma
-            ),
-        ),
-        form=lambda values: seconds(make(values)),
+        coefficients=_coefficients(base, source),
+        form=lambda values, some: seconds(make(values), some),
         make=make,
         base_s=seconds(base),
-        scored=np.ones(len(rows), dtype=bool),
-        regimes={
-            "1 to 64 tokens": m <= 64,
-            "65 to 1024 tokens": (m > 64) & (m <= 1024),
-            "over 1024 tokens": m > 1024,
-        },
+        scored=every,
+        regimes=by_tokens(m, every),
         table=ShapeRows(shapes, groups, m),
         note=f"products in {computed}; tokens routed by {', '.join(rows.texts('routing'))}",
     )
+
+
+def _coefficients(base: ExpertsFit, source: Source) -> tuple[Coefficient, ...]:
+    names = ("flop_efficiency", "bandwidth_efficiency")
+    return (
+        Coefficient("fixed_s", "time", base.fixed_s, source.sigma),
+        *(Coefficient(name, "efficiency", getattr(base, name), source.sigma) for name in names),
+    )
+
+
+def _computed(precision: Precision, source: Source) -> Precision:
+    """Return the format that products run in; the MXFP4 rows are of kernels that unpack to 16."""
+    has_units = source.gpu.peak_flop_per_s(precision) is not None
+    return precision if has_units and precision != "mxfp4" else "bf16"
 
 
 def _routed(rows: Timings) -> Timings:

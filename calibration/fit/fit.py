@@ -1,4 +1,4 @@
-"""From timings to the fits of one GPU and engine: which rows, in which order, and what came out."""
+"""From timings to the fits of one GPU and engine: which rows, in which order, what came out."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

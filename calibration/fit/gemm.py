@@ -6,10 +6,10 @@ from typing import Final
 
 import numpy as np
 
-from calibration.fit.grid import GridTable
-from calibration.fit.problem import Problem, groups_of
-from calibration.fit.source import construct, kernels_of, Source
-from calibration.fit.solve import Coefficient
+from calibration.fit.grid import GridTable, Knots
+from calibration.fit.problem import Problem, by_tokens, groups_of
+from calibration.fit.solve import ALL, Coefficient, Rows
+from calibration.fit.source import Source, construct, kernels_of
 from calibration.timings import Timings
 from sim.cost.forms import gemm_s
 from sim.hardware import GemmFit
@@ -29,6 +29,7 @@ TOKENS: Final = (
 )
 """Tiles of rows end at powers of two: one token more is a step."""
 WIDTHS: Final = (128, 512, 1024, 2048, 4096, 8192, 16384, 65536)
+KNOTS: Final[Knots] = {"tokens": TOKENS, "inner": WIDTHS, "outer": WIDTHS}
 TIMES: Final = MappingProxyType({"fixed_s": 4e-6, "per_inner_s": 3e-10, "per_token_s": 1e-9})
 QUANTISED: Final = frozenset({"fp8", "fp8_block", "nvfp4", "mxfp4", "int8"})
 
@@ -37,20 +38,18 @@ def gemm_problem(timings: Timings, precision: Precision, source: Source) -> Prob
     """Return the products of one format; None without rows or without a peak."""
     peak, bandwidth = source.gpu.peak_flop_per_s(precision), source.bandwidth
     rows = timings.where(operation="gemm", precision=precision)
-    if peak is None or not len(rows):
-        return None
     rows = rows.keep((rows.number("outer") >= LEAST) & (rows.number("inner") >= LEAST))
-    if not len(rows):
+    if peak is None or not len(rows):
         return None
     m, n, k = (rows.number(name) for name in ("tokens", "outer", "inner"))
     weight_bytes, input_bytes = BYTES_PER_WEIGHT[precision], _input_bytes(precision)
 
-    def seconds(fit: GemmFit) -> FloatArray:
+    def seconds(fit: GemmFit, some: Rows = ALL) -> FloatArray:
         found = gemm_s(
             fit,
-            tokens=m,
-            inner=k,
-            outer=n,
+            tokens=m[some],
+            inner=k[some],
+            outer=n[some],
             weight_bytes=weight_bytes,
             input_bytes=input_bytes,
             flop_per_s=peak,
@@ -63,7 +62,7 @@ def gemm_problem(timings: Timings, precision: Precision, source: Source) -> Prob
         served = min(SERVED_FIXED_S, values["fixed_s"])
         return construct(GemmFit, values, served_fixed_s=served)
 
-    base = source.base.gemm[precision]
+    base, coordinates = source.base.gemm[precision], {"tokens": m, "inner": k, "outer": n}
     flop, moved = 2.0 * m * n * k, n * k * weight_bytes + m * (k * input_bytes + 2.0 * n)
     scored = (n >= SMALLEST) & (k >= SMALLEST)
     return Problem(
@@ -72,24 +71,16 @@ def gemm_problem(timings: Timings, precision: Precision, source: Source) -> Prob
         measured_s=rows.number("latency_s"),
         floor_s=np.maximum(flop / peak, moved / bandwidth),
         groups=groups_of(n, k),
-        coordinates={"tokens": m, "inner": k, "outer": n},
+        coordinates=coordinates,
         flop=flop,
         bytes_moved=moved,
         coefficients=_coefficients(base, precision, source),
-        form=lambda values: seconds(make(values)),
+        form=lambda values, some: seconds(make(values), some),
         make=make,
-        base_s=source.base_seconds(base, seconds, {"tokens": m, "inner": k, "outer": n}),
+        base_s=source.base_seconds(base, seconds, coordinates),
         scored=scored,
-        regimes={
-            "1 to 64 tokens": scored & (m <= 64),
-            "65 to 1024 tokens": scored & (m > 64) & (m <= 1024),
-            "over 1024 tokens": scored & (m > 1024),
-        },
-        table=GridTable(
-            {"tokens": TOKENS, "inner": WIDTHS, "outer": WIDTHS},
-            {"tokens": m, "inner": k, "outer": n},
-            base.residual,
-        ),
+        regimes=by_tokens(m, scored),
+        table=GridTable(KNOTS, coordinates, base.residual),
     )
 
 

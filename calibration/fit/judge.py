@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from calibration.fit.problem import Mask, Problem, Residuals
-from calibration.fit.solve import Solution, solve
+from calibration.fit.solve import ALL, Rows, Solution, solve
 from calibration.fit.split import held_out
 from sim.hardware.evidence import Evidence
 from sim.hardware.fitted import Fit
@@ -27,7 +27,7 @@ WORSE: Final = 1.05
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class Compared:
     """Measured and predicted times of the rows, for figures."""
 
     measured_s: FloatArray
@@ -44,7 +44,7 @@ class Accepted:
 
     part: str
     fit: Fit
-    rows: Rows
+    rows: Compared
 
     @property
     def evidence(self) -> Evidence:
@@ -70,7 +70,7 @@ def judge(problem: Problem, base_name: str | None) -> Accepted | Refused:
     predicted, form_alone = np.full(len(problem), np.nan), np.full(len(problem), np.nan)
     for test in held_out(problem.groups):
         solution, table = _solved(problem, ~test)
-        form_alone[test] = problem.form(solution.values)[test]
+        form_alone[test] = problem.form(solution.values, test)
         predicted[test] = _predict(problem, solution, table)[test]
     tested = ~np.isnan(predicted) & problem.scored
     if not tested.any():
@@ -90,7 +90,7 @@ def judge(problem: Problem, base_name: str | None) -> Accepted | Refused:
         update["residual"] = table
     fit = problem.make(solution.values).model_copy(update=update)
     final = _predict(problem, solution, table)
-    rows = Rows(
+    rows = Compared(
         problem.measured_s,
         np.where(tested, predicted, final),
         tested,
@@ -124,9 +124,10 @@ def _impossible(problem: Problem) -> str | None:
 
 def _solved(problem: Problem, rows: Mask) -> tuple[Solution, Residuals | None]:
     """Fit the form on some rows, and the table on what it leaves."""
+    mine = np.flatnonzero(rows)
 
-    def form(values: Mapping[str, float]) -> FloatArray:
-        return problem.form(values)[rows]
+    def form(values: Mapping[str, float], some: Rows) -> FloatArray:
+        return problem.form(values, mine[some])
 
     _, groups = np.unique(problem.groups[rows], return_inverse=True)
     solution = solve(form, problem.measured_s[rows], problem.coefficients, groups)
@@ -134,18 +135,18 @@ def _solved(problem: Problem, rows: Mask) -> tuple[Solution, Residuals | None]:
         return solution, None
     if len(problem) < TABLE_FEWEST and not problem.table.has_prior:
         return solution, None
-    errors = np.log(problem.measured_s / problem.form(solution.values))
+    errors = np.log(problem.measured_s / problem.form(solution.values, ALL))
     return solution, problem.table.fit(errors, rows)
 
 
 def _predict(problem: Problem, solution: Solution, table: Residuals | None) -> FloatArray:
-    seconds = problem.form(solution.values)
+    seconds = problem.form(solution.values, ALL)
     if problem.table is not None and table is not None:
         seconds = seconds * np.exp(problem.table.log_ratio(table))
     return np.maximum(seconds, problem.floor_s)
 
 
-def _evidence(
+def _evidence(  # noqa: PLR0917  # private
     problem: Problem,
     solution: Solution,
     predicted: FloatArray,

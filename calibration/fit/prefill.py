@@ -5,24 +5,23 @@ from typing import Final
 
 import numpy as np
 
-from calibration.fit.decode import MOST_HEADS_PER_KV, WIDEST
+from calibration.fit.attention_rows import HEAD_DIMS, AttentionRows, usual_layouts, whole
 from calibration.fit.grid import GridTable, Knots
-from calibration.fit.problem import Problem, groups_of
-from calibration.fit.solve import Coefficient
-from calibration.fit.source import construct, kernels_of, Source, usual_kernels
+from calibration.fit.problem import Problem
+from calibration.fit.solve import ALL, Coefficient, Rows
+from calibration.fit.source import Source, construct, kernels_of, usual_kernels
 from calibration.timings import Timings
 from sim.cost.forms import prefill_attention_s
-from sim.cost.work import ACTIVATION_BYTES
 from sim.hardware import PrefillAttentionFit
-from sim.precision import BYTES_PER_WEIGHT, Precision
+from sim.precision import Precision
 from sim.records import FloatArray
 
 QUERIES: Final = (1, 16, 64, 128, 256, 512, 1024, 2048, 4096, 16384)
+LONG: Final = 512
 PULL: Final = 0.3
 """Rows are many to a knot, but few at its corners."""
 ITEMS: Final = (1, 4, 16, 64, 256, 1024, 8192)
 HEADS_PER_KV: Final = (1, 4, 8, 16)
-HEAD_DIMS: Final = (64, 128, 256)
 GQA: Final[Knots] = {
     "query_tokens": QUERIES,
     "items": ITEMS,
@@ -43,41 +42,32 @@ def prefill_problem(
     Over an FP8 cache those that also multiply in FP8 are taken where there are any.
     """
     name = "latent_prefill" if latent else "prefill_attention"
-    rows = timings.where(operation=name, kv_precision=kv)
-    rows = rows.keep(np.isnan(rows.number("window_tokens")))
-    if len(rows) and not latent:
-        kept = rows.number("heads") <= MOST_HEADS_PER_KV * rows.number("kv_heads")
-        rows = rows.keep(kept & (rows.number("head_dim") <= WIDEST))
+    rows = whole(timings.where(operation=name, kv_precision=kv))
+    rows = rows if latent or not len(rows) else usual_layouts(rows)
     computed: Precision = "fp8" if kv == "fp8" and "fp8" in rows.texts("precision") else "bf16"
     peak = source.gpu.peak_flop_per_s(computed)
     rows = rows.where(precision=computed)
     if peak is None or not len(rows):
         return None
     rows = rows if latent else usual_kernels(rows)
-    s, q, c, h, g = (
-        rows.number(each)
-        for each in ("sequences", "query_tokens", "context_tokens", "heads", "kv_heads")
-    )
-    g = np.where(np.isnan(g), 1.0, g)
-    width = rows.number("head_dim") + rows.number("value_dim")
-    pairs = s * (q * (c - q) + q * (q + 1) / 2)
-    kv_width = np.full(len(rows), 576.0) if latent else g * width
-    moved = s * c * kv_width * BYTES_PER_WEIGHT[kv] + s * q * h * width * ACTIVATION_BYTES
-    flop = 2.0 * pairs * h * width
+    shape = AttentionRows.of(rows, latent=latent)
+    moved, flop = shape.kv_bytes(kv) + shape.query_bytes, shape.flop
     rates = {"flop_per_s": peak, "bytes_per_s": source.bandwidth}
     base = _completed(getattr(source.base, name)[kv], source, kv, latent=latent)
 
-    def seconds(fit: PrefillAttentionFit) -> FloatArray:
-        return np.asarray(prefill_attention_s(fit, flop=flop, bytes_moved=moved, **rates))
+    def seconds(fit: PrefillAttentionFit, some: Rows = ALL) -> FloatArray:
+        return np.asarray(
+            prefill_attention_s(fit, flop=flop[some], bytes_moved=moved[some], **rates)
+        )
 
     def make(values: Mapping[str, float]) -> PrefillAttentionFit:
         return construct(PrefillAttentionFit, values, computed=computed)
 
     coordinates = {
-        "query_tokens": q,
-        "items": s * h,
-        "heads_per_kv": h / g,
-        "head_dim": rows.number("head_dim"),
+        "query_tokens": shape.queries,
+        "items": shape.sequences * shape.heads,
+        "heads_per_kv": shape.heads / shape.kv_heads,
+        "head_dim": shape.key,
     }
     every = np.ones(len(rows), dtype=bool)
     return Problem(
@@ -85,16 +75,19 @@ def prefill_problem(
         kernels=kernels_of(rows),
         measured_s=rows.number("latency_s"),
         floor_s=np.maximum(moved / source.bandwidth, flop / peak),
-        groups=groups_of(h, g, width),
+        groups=shape.groups,
         coordinates=coordinates,
         flop=flop,
         bytes_moved=moved,
         coefficients=_coefficients(base, source),
-        form=lambda values: seconds(make(values)),
+        form=lambda values, some: seconds(make(values), some),
         make=make,
         base_s=source.base_seconds(base, seconds, coordinates),
         scored=every,
-        regimes={"prompts of 512 tokens or more": q >= 512, "shorter": q < 512},
+        regimes={
+            "prompts of 512 tokens or more": shape.queries >= LONG,
+            "shorter": shape.queries < LONG,
+        },
         table=GridTable(LATENT if latent else GQA, coordinates, base.residual, PULL),
         note=f"products in {computed}",
     )

@@ -68,6 +68,15 @@ class Problem:
         return len(self.measured_s)
 
 
+def by_tokens(tokens: FloatArray, scored: Mask) -> dict[str, Mask]:
+    """Return the regimes of few, some and many tokens."""
+    return {
+        "1 to 64 tokens": scored & (tokens <= 64),
+        "65 to 1024 tokens": scored & (tokens > 64) & (tokens <= 1024),
+        "over 1024 tokens": scored & (tokens > 1024),
+    }
+
+
 def groups_of(*columns: FloatArray) -> NDArray[np.intp]:
     """Return a number for each row: the same where all columns are."""
     stacked = np.stack(columns, axis=1)

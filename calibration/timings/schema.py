@@ -45,18 +45,22 @@ class ColumnSpec:
 
 COLUMNS: Final = MappingProxyType(
     {
-        "operation": ColumnSpec("text", "what the kernel does, one of `OPERATIONS`", True),
+        "operation": ColumnSpec(
+            "text", "what the kernel does, one of `OPERATIONS`", required=True
+        ),
         "precision": ColumnSpec(
             "text",
             "format of the weights (gemm, experts), of the arithmetic (attention), of the message",
-            True,
+            required=True,
         ),
         "kv_precision": ColumnSpec("text", "format of the KV cache; attention only"),
-        "gpu": ColumnSpec("text", "name of a hardware profile, or `cpu`", True),
-        "engine": ColumnSpec("text", "whose kernel: vllm, sglang, trtllm, nccl, torch", True),
-        "engine_version": ColumnSpec("text", "version of that engine or library", True),
+        "gpu": ColumnSpec("text", "name of a hardware profile, or `cpu`", required=True),
+        "engine": ColumnSpec(
+            "text", "whose kernel: vllm, sglang, trtllm, nccl, torch", required=True
+        ),
+        "engine_version": ColumnSpec("text", "version of that engine or library", required=True),
         "kernel": ColumnSpec("text", "name of the implementation"),
-        "latency_s": ColumnSpec("number", "time of one call, s", True),
+        "latency_s": ColumnSpec("number", "time of one call, s", required=True),
         "spread_s": ColumnSpec("number", "half of the interquartile range of the calls, s"),
         "repeats": ColumnSpec("integer", "calls behind the figure"),
         "captured": ColumnSpec("flag", "timed inside a CUDA graph: no host time in it"),
@@ -86,7 +90,7 @@ COLUMNS: Final = MappingProxyType(
         "library": ColumnSpec("text", "CUDA, torch and library versions"),
         "clock_mhz": ColumnSpec("number", "clock of the GPU while it was timed"),
         "measured_on": ColumnSpec("text", "date, YYYY-MM-DD"),
-        "source": ColumnSpec("text", "where the figure comes from", True),
+        "source": ColumnSpec("text", "where the figure comes from", required=True),
     }
 )
 

@@ -2,11 +2,12 @@
 
 from sim.cost.attention import NO_LIMIT
 from sim.cost.dense import STATE_BYTES
-from sim.cost.forward_pass import ForwardPass, PassLoad, Reads
+from sim.cost.forward_pass import ForwardPass
 from sim.cost.kv_shape import KvShape
 from sim.cost.layout import unshared_heads
 from sim.cost.memory import MemoryPlan, plan_memory
 from sim.cost.operation import Bound, Operation
+from sim.cost.pass_load import PassLoad, Reads
 from sim.cost.ridge import ridge_tokens_per_pass
 from sim.cost.typical import even_load, even_prompt
 from sim.cost.usage import Usage, usage

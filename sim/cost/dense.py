@@ -1,10 +1,10 @@
 """Times of all that depends on the tokens and sequences of a pass and not on their context."""
 
 from sim.cost.experts import Routing
+from sim.cost.forms import experts_s
 from sim.cost.layers import Layers
 from sim.cost.layout import Layout
 from sim.cost.operation import Operation
-from sim.cost.forms import experts_s
 from sim.cost.plain import Plain
 from sim.cost.residuals import Curve, ExpertShape, shapes_of
 from sim.cost.work import ACTIVATION_BYTES

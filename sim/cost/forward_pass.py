@@ -1,13 +1,14 @@
 """The time of one pass of the served model over one batch."""
 
-from typing import NamedTuple
-
-from sim.cost.attention import NO_LIMIT, Attention, Prefill, Rates, decode_rates
+from sim.cost.attention import NO_LIMIT, Attention, Rates, decode_rates
 from sim.cost.dense import Dense
+from sim.cost.fits_range import beyond_the_fits
 from sim.cost.fits_used import fits_used
 from sim.cost.layers import layers_of
 from sim.cost.layout import Lane, Layout
 from sim.cost.operation import Operation
+from sim.cost.pass_load import PassLoad, Reads
+from sim.cost.prefill import Prefill
 from sim.deployment import Deployment
 from sim.hardware import EngineProfile, FittedProfile, GpuProfile
 from sim.model import Model
@@ -15,31 +16,6 @@ from sim.model import Model
 _MOST_REMEMBERED = 1 << 18
 _Size = tuple[int, float, int] | tuple[int, float, int, int]
 """Tokens, logits and states of a lane, and the tokens that its experts see if they are others."""
-Reads = tuple[tuple[float, float], ...]
-"""(KV tokens read, pairs) in the layers of each reach."""
-
-
-class PassLoad(NamedTuple):
-    """What one pass of one replica holds, summed over its sequences."""
-
-    sequences: int
-    """Sequences that decode."""
-    positions: int
-    """Their query positions."""
-    logit_positions: float
-    """Those of them whose logits are needed."""
-    context_tokens: float
-    """KV tokens that they read in layers that look back all the way."""
-    pairs: float
-    """Their query x key pairs there."""
-    prefill_sequences: int = 0
-    prefill_tokens: int = 0
-    prefill_context_tokens: float = 0.0
-    """KV tokens that the prompt chunks read, their own included."""
-    prefill_pairs: float = 0.0
-    capped: Reads = ()
-    """The same in layers that look back only so far, in the order of `ForwardPass.reaches`."""
-    prefill_capped: Reads = ()
 
 
 class ForwardPass:
@@ -83,6 +59,12 @@ class ForwardPass:
     def fits_used(self) -> tuple[str, ...]:
         """Parts of the fitted profile that a pass goes by, by their dotted names."""
         return fits_used(self.layers, self.layout, self.gpu, self.deployment.kv_precision)
+
+    @property
+    def beyond_the_fits(self) -> tuple[str, ...]:
+        """Parts whose shape was not timed: the plain form holds there."""
+        facts = self.layers, self.layout, self.gpu, self.fitted, self.deployment
+        return beyond_the_fits(*facts)
 
     def decode_rates(self, sequences: int) -> tuple[Rates, ...]:
         """Return what each kind of attention costs in a lane of so many decoding sequences."""

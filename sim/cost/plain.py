@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sim.cost.collectives import all_reduce_s, exchange_s, spans_nodes
+from sim.cost.forms import gemm_s
 from sim.cost.layers import Layers
 from sim.cost.layout import Layout
 from sim.cost.operation import Kind, Operation
-from sim.cost.forms import gemm_s
 from sim.cost.residuals import Curve, grid_of
 from sim.cost.roofline import Figures, Number
 from sim.cost.work import ACTIVATION_BYTES, Gemm

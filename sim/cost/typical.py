@@ -1,6 +1,7 @@
 """Loads of like sequences: what `explain`, the ridge and figures look at."""
 
-from sim.cost.forward_pass import ForwardPass, PassLoad
+from sim.cost.forward_pass import ForwardPass
+from sim.cost.pass_load import PassLoad
 
 
 def even_load(

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.cost.forward_pass import ForwardPass, PassLoad
+from sim.cost.forward_pass import ForwardPass
 from sim.cost.operation import Bound
+from sim.cost.pass_load import PassLoad
 from sim.records import Leaps
 
 _BINS_PER_OCTAVE = 8

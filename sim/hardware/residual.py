@@ -62,8 +62,9 @@ class Residual(BaseModel):
 class ExpertShapes(BaseModel):
     """log(measured / form) of routed experts, for each shape that was timed, over the tokens.
 
-    A line of `shapes` is `hidden intermediate experts active expert_parallel matrices | hundredths`,
-    all as on one rank: the width of an expert after the split, the experts that a rank holds;
+    A line of `shapes` is
+    `hidden intermediate experts active expert_parallel matrices | hundredths`, all as on one
+    rank: the width of an expert after the split, the experts that a rank holds;
     matrices: 3 where an expert is gated, else 2. A shape that was not timed takes the mean of
     those near it.
     """

@@ -131,6 +131,7 @@ def a_cost(
     fp8: bool = False,
     verify_efficiency: float = 0.55,
     host_s: float = 0.0,
+    kernels: str = "generic",
     **layout: int,
 ) -> ForwardPass:
     """Return the cost model of a real model, or of a small one, on a real GPU.
@@ -138,7 +139,7 @@ def a_cost(
     With a low `verify_efficiency` attention turns compute-bound with few query positions.
     """
     profile, engine = load_gpu(gpu), load_engine("generic")
-    fitted = load_fitted(profile, "generic")
+    fitted = load_fitted(profile, kernels)
     attention = {
         name: {
             precision: fit.model_copy(update={"flop_efficiency": verify_efficiency})
@@ -168,6 +169,7 @@ def costs(draw: st.DrawFn) -> ForwardPass:
         fp8=draw(st.booleans()),
         verify_efficiency=draw(st.sampled_from([0.55, 0.02, 0.1])),
         host_s=draw(st.sampled_from([0.0, 1e-5])),
+        kernels=draw(st.sampled_from(["generic", "vllm"])),
         **layout,
     )
 

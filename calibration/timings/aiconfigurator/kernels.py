@@ -67,7 +67,9 @@ def gemms(system: str, gpu: str, engine: str) -> Iterator["pa.Table"]:
         kernel=rows.columns["kernel_source"],
         captured=True,
         cold=True,
-        **{"tokens": m, "outer": n, "inner": k},
+        tokens=m,
+        outer=n,
+        inner=k,
     )
 
 
