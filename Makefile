@@ -17,7 +17,7 @@ BIN := $(VENV)/bin
 PIP_INSTALL := install --quiet --quiet --constraint constraints.txt
 INSTALL := $(BIN)/python -m pip $(PIP_INSTALL) --editable
 
-.PHONY: help demo app test check format bench accuracy calibrate golden wheel-test clean
+.PHONY: help demo app test check format bench accuracy calibrate collect-test golden wheel-test clean
 
 ## help: list the targets
 help:
@@ -55,6 +55,11 @@ bench: $(VENV)/.installed-dev
 ## accuracy: compare with measured serving runs and write docs/accuracy.md
 accuracy: $(VENV)/.installed-dev
 	$(BIN)/python -m calibration.accuracy
+
+## collect-test: with torch installed as well, collect, fit and predict on this CPU for real
+collect-test: $(VENV)/.installed-dev
+	$(BIN)/python -c "import torch" || $(BIN)/python -m pip $(PIP_INSTALL) "torch>=2.5"
+	$(BIN)/python -m pytest -m slow --benchmark-disable tests/calibration/collect $(PYTEST_ARGS)
 
 ## calibrate: fit the shipped kernel profiles anew from the public tables (20 minutes)
 calibrate: $(VENV)/.installed-dev

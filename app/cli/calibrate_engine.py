@@ -11,7 +11,7 @@ from app.cli.page import Page
 from calibration.engine import EngineFit, LeftOut, fit_engine
 from calibration.validate.runs import read_runs
 from sim.errors import InputError
-from sim.report.files import check_folder, write_whole
+from sim.report.files import check_folder
 from sim.report.table import Column, Table
 from sim.report.words import percent
 
@@ -25,7 +25,7 @@ def fit_engine_layer(path: Path, *, engine: str | None, out: Path | None, as_jso
         fit = fit_engine(path, name, progress=progress)
     better = _better(fit)
     if out is not None and better:
-        write_whole(out, fit.preset.text().encode())
+        fit.preset.write(out)
     if as_json:
         emit_json({**fit.to_json(), "written": str(out) if out is not None and better else None})
         return ANSWER if better else ANSWER_IS_NO

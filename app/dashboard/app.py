@@ -18,7 +18,10 @@ def main() -> None:
         initial_sidebar_state="auto",
     )
     explore = st.Page("pages/explore.py", title="Explore", icon=":material/tune:", default=True)
-    page = st.navigation([explore], position="top")
+    calibration = st.Page(
+        "pages/calibration.py", title="Calibration", icon=":material/straighten:"
+    )
+    page = st.navigation([explore, calibration], position="top")
     page.run()
     _follow_the_theme()
 

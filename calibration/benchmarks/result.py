@@ -42,7 +42,9 @@ class Beside:
 
     @property
     def suspect(self) -> bool:
-        """Tell whether so many requests failed that the load is not known."""
+        """Tell whether the file doubts the run, or too many requests failed to know the load."""
+        if self.benchmark.suspect:
+            return True
         sent = (self.benchmark.prompts or 0) + self.benchmark.failed
         return self.benchmark.failed > MOST_FAILED * max(sent, 1)
 

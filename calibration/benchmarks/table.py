@@ -6,7 +6,8 @@ Columns: `model`, `gpu` (both may come from a scenario instead), `requests_per_s
 in front or behind (`median_ttft_ms`, `ttft_p99_ms`), `output_tokens_per_s` or
 `measured_requests_per_s`. Optional: `case`, `engine`, `weights`, `tensor_parallel`,
 `expert_parallel`, `attention_data_parallel`, `replicas`, `num_prompts`, `duration_s`,
-`burstiness`, `shortest_share` (lengths are uniform from this share of the longest upwards).
+`burstiness`, `suspect`,
+`shortest_share` (lengths are uniform from this share of the longest upwards).
 """
 
 import math
@@ -15,7 +16,8 @@ from pathlib import Path
 from typing import Final
 
 from calibration.importers import Benchmark, Lengths, Served
-from calibration.importers.numbers import gpu_name, text
+from calibration.importers.gpus import gpu_name
+from calibration.importers.numbers import text
 from calibration.importers.record import LATENCIES, RATES, STATISTICS
 from calibration.validate.replay import Statistic
 from calibration.validate.runs import check_shape, read_cells
@@ -26,8 +28,18 @@ REQUIRED: Final = ("requests_per_s", "input_tokens", "output_tokens")
 _ALSO: Final = {
     "p50": "median",
     "avg": "mean",
-    "output_throughput": "output_tokens_per_s",
-    "output_throughput_tokens_per_s": "output_tokens_per_s",
+    **dict.fromkeys(
+        (
+            "output_throughput",
+            "output_throughput_tokens_per_s",
+            "output_tokens_per_second",
+            "throughput_tokens_per_s",
+            "throughput_output_tokens_per_s",
+            "tokens_per_s",
+        ),
+        "output_tokens_per_s",
+    ),
+    "throughput_requests_per_s": "requests_per_s",
     "measured_requests_per_s": "requests_per_s",
     "request_throughput": "requests_per_s",
     "e2el": "ttlt",
@@ -102,6 +114,7 @@ class _Line:
             served=self._served(),
             requests_per_s=rate,
             burstiness=self._number("burstiness") or 1.0,
+            suspect=self.cells.get("suspect", "").lower() in {"1", "1.0", "true"},
         )
 
     def _served(self) -> Served:

@@ -124,12 +124,17 @@ def _notes(compared: Sequence[Beside], scenario: Scenario | None) -> tuple[str, 
         other = sorted(str(name) for name in named if not _same(str(name), scenario.model))
         if other:
             notes.append(f"the file names {other[0]}; simulated was {scenario.model}")
+        gpus = sorted({str(row.benchmark.served.gpu) for row in compared} - {"None"})
+        if gpus and gpus != [scenario.hardware]:
+            notes.append(f"the file names {', '.join(gpus)}; simulated was {scenario.hardware}")
     if any(
         not (row.benchmark.outputs.quantiles or row.benchmark.outputs.each) for row in compared
     ):
         notes.append("where the file tells only the mean length, all requests were taken alike")
     if any(row.suspect for row in compared):
-        notes.append("runs marked * had failed requests, and are in no figure below")
+        notes.append(
+            "runs marked * had failed requests or are doubted by the file: in no figure below"
+        )
     return tuple(dict.fromkeys(notes))
 
 

@@ -25,8 +25,9 @@ class Case(NamedTuple):
     make: Callable[[int], Call]
 
 
-def gemm(device: Device, m: int, n: int, k: int, precision: str) -> Case:
-    """A product of (m, k) and (k, n); fp8 with one scale a tensor, the result in bf16."""
+def gemm(device: Device, shape: tuple[int, int, int], precision: str) -> Case:
+    """A product of (m, k) and (k, n), by m, n, k; fp8 with one scale a tensor, out in bf16."""
+    m, n, k = shape
 
     def make(sets: int) -> Call:
         a = [numbers(device, m, k, precision=precision) for _ in range(sets)]
@@ -50,7 +51,7 @@ def attention(
     device: Device, batch: int, query: int, context: int, heads: tuple[int, ...]
 ) -> Case:
     """Scaled dot-product attention: one query a sequence, or a causal prompt."""
-    (mine, kv, width), precision = heads, "bf16"
+    (mine, kv, width), precision = heads, "bf16" if device.cuda else "fp32"
 
     def make(sets: int) -> Call:
         sizes = [(mine, query), (kv, context), (kv, context)]
@@ -64,7 +65,7 @@ def attention(
 
     shape = {"sequences": batch, "query_tokens": query, "context_tokens": context, "heads": mine}
     shape |= {"kv_heads": kv, "head_dim": width, "value_dim": width}
-    held = 2 * batch * width * (2 * kv * context + 2 * mine * query)
+    held = (2 if device.cuda else 4) * batch * width * (2 * kv * context + 2 * mine * query)
     name = "prefill_attention" if query > 1 else "decode_attention"
     return Case(name, precision, {**shape, "kv_precision": precision}, held, make)
 
@@ -82,8 +83,12 @@ def copy(device: Device, size: int) -> Case:
 
 def launch(device: Device, operation: str) -> Case:
     """A kernel of one number: what starting it costs, on the GPU or on the host."""
-    one = torch.zeros(1, device=device.kind)
-    return Case(operation, "fp32", {}, 1e9, lambda _: lambda _i: one.add_(1))
+
+    def make(_: int) -> Call:
+        one = torch.zeros(1, device=device.kind)
+        return lambda _i: one.add_(1)
+
+    return Case(operation, "fp32", {}, 1e9, make)
 
 
 def plan(
@@ -91,12 +96,12 @@ def plan(
 ) -> list[Case]:
     """All cases in an order that covers every operation early: a stop leaves a fair sample."""
     big = device.cuda
-    rows = [1 << i for i in range(14 if big else 8)] + [24, 48, 96, 192, 384][: 5 if big else 3]
+    rows = [1 << i for i in range(14 if big else 9)] + [24, 48, 96, 192, 384][: 5 if big else 3]
     products = (
-        products if big else tuple((max(128, n // 16), max(128, k // 16)) for n, k in products)
+        products if big else tuple((max(128, n // 8), max(128, k // 8)) for n, k in products)
     )
     gemms = {
-        precision: [gemm(device, m, n, k, precision) for m in rows for n, k in products
+        precision: [gemm(device, (m, n, k), precision) for m in rows for n, k in products
                     if precision != "int8" or m > 16]
         for precision in device.precisions
     }  # fmt: skip

@@ -31,7 +31,7 @@ class Device:
     def precisions(self) -> tuple[str, ...]:
         """What products run in here: fp8 from Ada and Hopper on, int8 from Turing on."""
         if not self.cuda:
-            return ("bf16",)
+            return ("fp32",)  # bf16 is emulated on most of them
         fp8 = self.capability >= (8, 9) and hasattr(torch, "_scaled_mm")
         int8 = self.capability >= (7, 5) and hasattr(torch, "_int_mm")
         return ("bf16", *(("fp8",) if fp8 else ()), *(("int8",) if int8 else ()))

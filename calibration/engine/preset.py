@@ -8,9 +8,10 @@ import yaml
 
 from calibration.engine.knobs import KNOBS, Knob
 from sim.errors import InputError
-from sim.hardware.load import PROFILES, load_engine
+from sim.hardware.engine import EngineFile
+from sim.hardware.load import PROFILES
 from sim.report.files import write_whole
-from sim.yaml_files import find, read_yaml
+from sim.yaml_files import find, read_yaml, validate
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +51,9 @@ class Preset:
         return written
 
     def write(self, path: Path) -> Path:
-        """Write the preset as a file that `engine:` in a scenario can name; check it first."""
-        write_whole(path, self.text().encode())
-        load_engine(path)
-        return path
+        """Check the preset, then write it as a file that `engine:` in a scenario can name."""
+        validate(EngineFile, self.document, str(path))
+        return write_whole(path, self.text().encode())
 
 
 def read_preset(name: str) -> Preset:

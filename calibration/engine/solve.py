@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calibration.engine.linear import Line
 from calibration.engine.minimise import Minimum, minimise
@@ -16,6 +17,9 @@ SOFT: Final = 0.08
 """Errors well above this count by their size, not its square: rows hold unrecorded settings."""
 PULL: Final = 0.02
 """Weak pull towards the preset, per share of a knob's range: decides only what the rows do not."""
+QUEUE_OF_PASSES: Final = 200
+"""A TTFT of so many times the TPOT is a wait for KV room: it says nothing about the host, and
+answers to a knob in leaps. It is reported, and not fitted."""
 _NO_EFFECT: Final = 1e-3
 """A knob that moves no time by this share over its whole range has no effect."""
 
@@ -43,7 +47,8 @@ class LeftOut:
 def solve(line: Line, start: FloatArray) -> Solution:
     """Minimise the robust size of ln(predicted / measured) of TPOT and TTFT within the bounds."""
     most = np.array([knob.most for knob in line.knobs])
-    effect = np.abs(line.slopes * most / line.times[:, :, None]).max(axis=(0, 1))
+    fitted = fitted_times(line)
+    effect = np.abs(line.slopes * most / line.times[:, :, None])[fitted].max(axis=0)
     active = effect > _NO_EFFECT
     values = start.copy()
     errors = np.full(len(values), np.nan)
@@ -56,12 +61,21 @@ def solve(line: Line, start: FloatArray) -> Solution:
         full = values.copy()
         full[active] = shares * most[active]
         pull = PULL * (shares - first) * np.sqrt(len(line.runs))
-        return np.concatenate([line.errors(full).ravel(), pull])
+        return np.concatenate([line.errors(full)[fitted], pull])
 
     found = minimise(residuals, first, scale=SOFT)
     values[active] = found.shares * most[active]
     errors[active] = _standard_errors(found) * most[active]
     return Solution(values, errors, tuple(active.tolist()))
+
+
+def fitted_times(line: Line) -> NDArray[np.bool_]:
+    """Return which times of each row (TPOT, TTFT) the fit looks at."""
+    tpot, ttft = line.times[:, 0], line.times[:, 1]
+    queued = (ttft > QUEUE_OF_PASSES * tpot) | (
+        line.measured[:, 1] > QUEUE_OF_PASSES * line.measured[:, 0]
+    )
+    return np.stack([np.ones_like(queued), ~queued], axis=1)
 
 
 def _standard_errors(minimum: Minimum) -> FloatArray:

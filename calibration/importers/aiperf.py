@@ -89,7 +89,9 @@ def _load(document: Document) -> tuple[int | None, float | None]:
         for phase in (phases if isinstance(phases, list) else [])
         if isinstance(phase, Mapping) and not phase.get("exclude_from_results")
     ]
-    for part in (*measured[-1:], at(document, "input_config", "loadgen")):
+    elsewhere = (("loadgen",), ("perf_analyzer", "stimulus"))
+    parts = (at(document, "input_config", *keys) for keys in elsewhere)
+    for part in (*measured[-1:], *parts):
         users, rate = whole(at(part, "concurrency")), positive(at(part, "request_rate"))
         rate = rate or positive(at(part, "rate"))
         if users or rate:

@@ -1,7 +1,6 @@
 """Numbers as benchmark files hold them: text, nulls, infinities and units of every kind."""
 
 import math
-import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -74,36 +73,3 @@ def at(document: object, *path: str) -> object:
 def text(value: object) -> str | None:
     """Return text that is not empty, else None."""
     return value.strip() or None if isinstance(value, str) else None
-
-
-def gpu_name(value: object) -> tuple[str | None, int | None]:
-    """Return the profile and the number of GPUs that a label such as `4xNVIDIA_L40S` means.
-
-    >>> gpu_name("4xNVIDIA_L40S"), gpu_name("NVIDIA H100 80GB HBM3"), gpu_name("8 x H200")
-    (('l40s', 4), ('h100_sxm', None), ('h200_sxm', 8))
-    """
-    label = text(value)
-    if label is None:
-        return None, None
-    counted = re.match(r"^\s*(\d+)\s*[x×*]\s*(.+)$", label, re.IGNORECASE)
-    count, rest = (int(counted[1]), counted[2]) if counted else (None, label)
-    words = re.sub(r"[^a-z0-9]+", " ", rest.lower().replace("nvidia", " ")).split()
-    return next((_GPUS[word] for word in words if word in _GPUS), label), count
-
-
-_GPUS: Final = {
-    "a10": "a10",
-    "a100": "a100_sxm_80gb",
-    "h100": "h100_sxm",
-    "h200": "h200_sxm",
-    "b200": "b200_sxm",
-    "b300": "b300_sxm",
-    "gb200": "gb200",
-    "gb300": "gb300",
-    "h20": "h20",
-    "l4": "l4",
-    "l40s": "l40s",
-    "t4": "t4",
-    "mi300x": "mi300x",
-}
-"""The usual form of each GPU; whoever has another names it in a scenario."""

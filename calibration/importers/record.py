@@ -66,6 +66,8 @@ class Benchmark:
     failed: int = 0
     """Requests that failed."""
     duration_s: float | None = None
+    suspect: bool = False
+    """The file itself marks the run as doubtful."""
     speculative: bool = False
     """The server speculated: autoregressive decoding would be another run."""
     notes: tuple[str, ...] = field(default=())

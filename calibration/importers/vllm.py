@@ -9,7 +9,8 @@ import math
 from typing import Final
 
 from calibration.importers.files import Document
-from calibration.importers.numbers import gpu_name, number, positive, text, whole
+from calibration.importers.gpus import gpu_name
+from calibration.importers.numbers import number, positive, text, whole
 from calibration.importers.record import Benchmark, Lengths, Read, Served, Unusable
 
 NAME: Final = "vllm bench serve (JSON, JSON Lines)"

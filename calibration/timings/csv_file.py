@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from calibration.importers.numbers import gpu_name, number
+from calibration.importers.gpus import gpu_name
+from calibration.importers.numbers import number
 from calibration.timings.rows import from_rows
 from calibration.timings.schema import COLUMNS
 from calibration.timings.table import Timings

@@ -239,7 +239,7 @@ def test_a_wrong_table_is_refused_by_line_and_column(
 def test_a_row_that_stands_there_twice_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "sweep.csv"
     row = "llama-3.1-8b,h100_sxm,vllm,fp8,1,2,512,64,50,30,6,128"
-    path.write_text("\n".join([TABLE, row, row]) + "\n", encoding="utf-8")
+    path.write_text(f"{TABLE}\n{row}\n{row}\n", encoding="utf-8")
     with pytest.raises(InputError, match="line 3 repeats line 2"):
         validate_benchmark(path)
 
