@@ -84,9 +84,10 @@ class AttentionRows:
 
 
 def usual_layouts(rows: Timings) -> Timings:
-    """Return the rows of head layouts that models have."""
+    """Return the rows of head layouts that models have; all where there are no others."""
     kept = rows.number("heads") <= MOST_HEADS_PER_KV * rows.number("kv_heads")
-    return rows.keep(kept & np.isin(rows.number("head_dim"), HEAD_DIMS))
+    kept &= np.isin(rows.number("head_dim"), HEAD_DIMS)
+    return rows.keep(kept) if kept.any() else rows
 
 
 def whole(rows: Timings) -> Timings:
