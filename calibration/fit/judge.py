@@ -75,14 +75,9 @@ def judge(problem: Problem, base_name: str | None) -> Accepted | Refused:
     tested = ~np.isnan(predicted) & problem.scored
     if not tested.any():
         tested = ~np.isnan(predicted)
-    error = _mape(predicted[tested], problem.measured_s[tested])
-    base = _mape(problem.base_s[tested], problem.measured_s[tested])
-    if error > WORSE * base:
-        return Refused(
-            problem.part,
-            f"off by {error:.1%} on held-out shapes where the base is off by {base:.1%}: the base"
-            " is better",
-        )
+    reason = _worse(problem, predicted, tested)
+    if reason is not None:
+        return Refused(problem.part, reason)
     solution, table = _solved(problem, np.ones(len(problem), dtype=bool))
     evidence = _evidence(problem, solution, predicted, tested, base_name, form_alone)
     update: dict[str, Any] = {"evidence": evidence}
@@ -121,6 +116,20 @@ def _impossible(problem: Problem) -> str | None:
             " latency_s is in seconds"
         )
     return None
+
+
+def _worse(problem: Problem, predicted: FloatArray, tested: Mask) -> str | None:
+    """Say so if the base is better on the held-out shapes, beyond chance where they are few."""
+    measured = problem.measured_s[tested]
+    own = np.abs(predicted[tested] / measured - 1.0)
+    base = np.abs(problem.base_s[tested] / measured - 1.0)
+    chance = 2.0 * float((own - base).std()) / np.sqrt(len(measured))
+    if own.mean() - base.mean() <= max(chance, (WORSE - 1.0) * float(base.mean())):
+        return None
+    return (
+        f"off by {own.mean():.1%} on held-out shapes where the base is off by {base.mean():.1%}:"
+        " the base is better"
+    )
 
 
 def _solved(problem: Problem, rows: Mask) -> tuple[Solution, Residuals | None]:
