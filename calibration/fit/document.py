@@ -26,7 +26,7 @@ def to_document(result: Result, *, as_of: str | None = None) -> dict[str, Any]:
         "gpu": result.gpu.name,
         "engine": result.engine,
         "origin": result.origin,
-        "source": "; ".join(result.sources),
+        "source": "kernel timings: " + "; ".join(result.sources),
         "as_of": as_of or date.today().isoformat(),  # noqa: DTZ011  # a calendar date
         "error": {each.part: each.evidence.held_out["all"] for each in result.accepted},
     }

@@ -71,6 +71,7 @@ def experts_problem(timings: Timings, precision: Precision, source: Source) -> P
         scored=every,
         regimes=by_tokens(m, every),
         table=ShapeRows(shapes, groups, m),
+        certain_floor_s=flop / share / peak,  # how many experts are hit is a matter of routing
         note=f"products in {computed}; tokens routed by {', '.join(rows.texts('routing'))}",
     )
 

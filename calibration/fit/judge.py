@@ -12,6 +12,7 @@ from calibration.fit.split import held_out
 from sim.hardware.evidence import Evidence
 from sim.hardware.fitted import Fit
 from sim.records import FloatArray
+from sim.units import US_PER_S
 
 FEWEST: Final = 4
 """Timings below which a fit would be the prior and nothing else."""
@@ -24,6 +25,8 @@ TOO_FAST_ROWS: Final = 0.1
 TOO_SLOW: Final = 60.0
 """Large kernels that take this many times the floor are a slip of units, not a loss."""
 WORSE: Final = 1.05
+LONGEST_FIXED_S: Final = 150e-6
+"""No launch takes so long: kernels for which a fit says so work in another way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,10 @@ def judge(problem: Problem, base_name: str | None) -> Accepted | Refused:
     if reason is not None:
         return Refused(problem.part, reason)
     solution, table = _solved(problem, np.ones(len(problem), dtype=bool))
+    if solution.values["fixed_s"] > LONGEST_FIXED_S:
+        fixed_us = solution.values["fixed_s"] * US_PER_S
+        reason = f"the form wants a fixed time of {fixed_us:.0f} µs: it does not hold for them"
+        return Refused(problem.part, reason)
     evidence = _evidence(problem, solution, predicted, tested, base_name, form_alone)
     update: dict[str, Any] = {"evidence": evidence}
     if table is not None:

@@ -67,7 +67,7 @@ def test_every_file_is_named_after_its_gpu_and_stays_below_the_peaks(path: Path)
     assert fitted.gpu in {*list_gpus(), "universal"}
     for fit in _fits(fitted):
         figures = fit.model_dump()
-        assert 1e-6 <= figures["fixed_s"] <= 100e-6, "microseconds: check the unit"
+        assert 1e-7 <= figures["fixed_s"] <= 150e-6, "microseconds: check the unit"
         assert all(
             0 < value <= 1
             for key, value in figures.items()
