@@ -17,7 +17,7 @@ BIN := $(VENV)/bin
 PIP_INSTALL := install --quiet --quiet --constraint constraints.txt
 INSTALL := $(BIN)/python -m pip $(PIP_INSTALL) --editable
 
-.PHONY: help demo app test check format bench accuracy claims golden wheel-test clean
+.PHONY: help demo app test check format bench accuracy calibrate collect-test claims golden wheel-test clean
 
 ## help: list the targets
 help:
@@ -59,6 +59,16 @@ accuracy: $(VENV)/.installed-dev
 ## claims: measure anew what docs/claims.md says, and write it
 claims: $(VENV)/.installed-dev
 	$(BIN)/paretoken claims --out docs
+
+## collect-test: with torch installed as well, collect, fit and predict on this CPU for real
+collect-test: $(VENV)/.installed-dev
+	$(BIN)/python -c "import torch" || $(BIN)/python -m pip $(PIP_INSTALL) "torch>=2.5"
+	$(BIN)/python -m pytest -m slow --benchmark-disable tests/calibration/collect $(PYTEST_ARGS)
+
+## calibrate: fit the shipped kernel profiles anew from the public tables (20 minutes)
+calibrate: $(VENV)/.installed-dev
+	@$(BIN)/python -m pip $(PIP_INSTALL) --no-deps aiconfigurator-core==0.12.0
+	$(BIN)/python -m calibration.fit.shipped
 
 ## golden: write the golden files anew (look at the difference before you commit it)
 golden: $(VENV)/.installed-dev

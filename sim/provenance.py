@@ -1,5 +1,6 @@
 """Where each number comes from: measured, calibrated (with its error) or assumed."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -25,8 +26,11 @@ class Part:
 def provenance(scenario: Scenario, serving: Serving) -> dict[str, Part]:
     """Return the origin of every part that goes into the outcome, by name."""
     gpu, fitted, engine = serving.gpu, serving.fitted, serving.engine
+    used = set(serving.cost.fits_used)
     errors = ", ".join(
-        f"{name} {value:.1%}" for name, value in fitted.error.items() if value is not None
+        f"{name} {value:.1%}"
+        for name, value in fitted.error.items()
+        if value is not None and (name in used or "." not in name)
     )
     parts = {
         "model": Part(
@@ -35,6 +39,7 @@ def provenance(scenario: Scenario, serving: Serving) -> dict[str, Part]:
         "peaks": Part("measured", f"datasheet: {gpu.memory_bandwidth_bytes_per_s.source}"),
         "kernels": Part(fitted.origin, _with_note(fitted.source, fitted.note), errors or None),
         **_borrowed(serving),
+        **_beyond(serving),
         "host": Part(engine.origin, _with_note(engine.source, engine.note)),
         **_habits(serving),
         "decoding": _decoding(scenario),
@@ -94,6 +99,33 @@ def _borrowed(serving: Serving) -> dict[str, Part]:
 
 
 CALIBRATION_LEFT_OUT: Final = "the error of the calibration is not in the intervals"
+
+
+def _beyond(serving: Serving) -> dict[str, Part]:
+    """Return the kernels of this run whose shape was not timed, and those of other engines."""
+    beyond, lent = serving.cost.beyond_the_fits, _lent(serving)
+    found: dict[str, Part] = {}
+    if beyond:
+        said = f"the plain form holds for {', '.join(beyond)}: not among the shapes timed"
+        found["extrapolated kernels"] = Part("assumed", said)
+    if lent:
+        found["lent kernels"] = Part("calibrated", f"another engine's stand in: {', '.join(lent)}")
+    return found
+
+
+def _lent(serving: Serving) -> list[str]:
+    """Name the fits of this run that were made on the kernels of another engine."""
+    fitted, found = serving.fitted, []
+    for name in serving.cost.fits_used:
+        family, _, key = name.partition(".")
+        part = getattr(fitted, family, None)
+        fit = part.get(key) if isinstance(part, Mapping) else part
+        evidence = getattr(fit, "evidence", None)
+        if evidence is not None:
+            engine = evidence.kernels.split(" ")[0]
+            if engine not in {fitted.engine, "nccl"}:
+                found.append(f"{name} of {engine}")
+    return found
 
 
 def not_modelled(scenario: Scenario) -> tuple[str, ...]:

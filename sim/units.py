@@ -12,6 +12,7 @@ GIGA: Final = 1e9
 MEGA: Final = 1e6
 MS_PER_S: Final = 1e3
 US_PER_S: Final = 1e6
+NS_PER_S: Final = 1e9
 HOURS_PER_MONTH: Final = 730.0
 """One month of continuous rent: 8,760 h / 12."""
 SECONDS_PER_HOUR: Final = 3600.0

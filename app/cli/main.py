@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal, TextIO
 
 import typer
 
-from app.cli import comparing, options, run_command, studies
+from app.cli import calibrate, comparing, options, run_command, studies
 from app.cli.exits import (
     INTERRUPTED,
     WRONG_INPUT,
@@ -33,6 +33,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+app.add_typer(calibrate.group, name="calibrate")
 
 
 @app.callback()
@@ -128,19 +130,19 @@ studies.add_to(app)
 
 @app.command(name="validate")
 def validate_command(
-    runs: Annotated[Path, typer.Argument(metavar="RUNS.csv", help="Measured serving runs.")],
+    runs: options.Runs,
     *,
-    ttft: Annotated[
-        Literal["mean", "median"],
-        typer.Option("--ttft-statistic", help="What the table's TTFT is, once for the file."),
-    ] = "mean",
+    scenario: options.ServedAs = None,
+    overrides: options.Overrides = None,
+    ttft: options.TtftStatistic = "mean",
     out: options.OutFolder = None,
     as_json: options.AsJson = False,
 ) -> int:
     """Compare measured serving runs with the simulator."""
     from app.cli.validate import validate_runs
 
-    return validate_runs(runs, ttft=ttft, out=out, as_json=as_json)
+    served = (scenario, overrides or [])
+    return validate_runs(runs, served, ttft=ttft, out=out, as_json=as_json)
 
 
 @app.command(name="init")

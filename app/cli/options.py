@@ -74,6 +74,21 @@ Quick = Annotated[
 
 # Of `list` alone.
 Kind = Literal["models", "hardware", "workloads", "scenarios", "prices", "api-prices", "quality"]
+# Of `validate` alone.
+Runs = Annotated[
+    Path,
+    typer.Argument(
+        metavar="RUNS", help="A CSV table of measured runs, or a benchmark's result file."
+    ),
+]
+ServedAs = Annotated[
+    str | None,
+    typer.Option("--scenario", metavar="S", help="The deployment that a result file lacks."),
+]
+TtftStatistic = Annotated[
+    Literal["mean", "median"],
+    typer.Option("--ttft-statistic", help="What a table's TTFT is, once for the file."),
+]
 
 # Of `explain` alone.
 MaybeReference = Annotated[

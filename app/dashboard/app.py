@@ -19,7 +19,10 @@ def main() -> None:
     )
     explore = st.Page("pages/explore.py", title="Explore", icon=":material/tune:", default=True)
     compare = st.Page("pages/compare.py", title="Compare", icon=":material/compare_arrows:")
-    page = st.navigation([explore, compare], position="top")
+    calibration = st.Page(
+        "pages/calibration.py", title="Calibration", icon=":material/straighten:"
+    )
+    page = st.navigation([explore, compare, calibration], position="top")
     page.run()
     _follow_the_theme()
 

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +25,11 @@ ROW_COLUMNS: Final = (
 def write_files(validation: Validation, folder: Path) -> tuple[Path, ...]:
     """Write `rows.csv` and `parity.html` into a folder, made if need be; return their paths."""
     contents = {"rows.csv": rows_csv(validation), "parity.html": parity_page(validation)}
+    return write_all(contents, folder)
+
+
+def write_all(contents: Mapping[str, str], folder: Path) -> tuple[Path, ...]:
+    """Write files by name into a folder, each whole or not at all; return their paths."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         return tuple(write_whole(folder / name, text.encode()) for name, text in contents.items())
@@ -50,8 +55,13 @@ def rows_csv(validation: Validation) -> str:
 
 def parity_page(validation: Validation) -> str:
     """Return a page with predicted against measured TPOT and TTFT, complete in itself."""
+    return parity_pages(_points(validation))
+
+
+def parity_pages(plots: Iterable[tuple[str, list[ParityPoint]]]) -> str:
+    """Return one page of parity plots, each a quantity with its points."""
     parts = []
-    for place, (quantity, points) in enumerate(_points(validation)):
+    for place, (quantity, points) in enumerate(plots):
         drawn = parity_figure(points, quantity=quantity)
         parts.append(
             drawn.to_html(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 from calibration.validate.replay import Prediction, Refusal, Statistic, predict
@@ -21,6 +22,7 @@ def predict_all(
     *,
     workers: int = 2,
     progress: Progress | None = None,
+    engine_file: Path | None = None,
 ) -> tuple[Result, ...]:
     """Return one result a run, in order; the same whatever the number of processes."""
     # The longest first, so that all processes end together.
@@ -31,7 +33,7 @@ def predict_all(
             progress(done, len(runs))
 
     found = map_tasks(
-        partial(predict, statistic=statistic),
+        partial(predict, statistic=statistic, engine_file=engine_file),
         [runs[index] for index in order],
         workers if len(runs) >= FEWEST_FOR_A_POOL else 1,
         on_result=tell,

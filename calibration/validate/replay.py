@@ -118,14 +118,22 @@ def _lengths(nominal: int) -> dict[str, object]:
     return {"kind": "uniform", "low": max(1, floor(SHORTEST_SHARE * nominal)), "high": nominal}
 
 
-def predict(run: MeasuredRun, statistic: Statistic) -> Prediction | Refusal:
-    """Simulate one run, or say why that cannot be done."""
+def predict(
+    run: MeasuredRun, statistic: Statistic, engine_file: Path | None = None
+) -> Prediction | Refusal:
+    """Simulate one run, or say why that cannot be done.
+
+    `engine_file` is a preset that stands in for that of the run's engine, for fits of it.
+    """
     started_s = perf_counter()
     reason = _refusal(run)
     if reason is not None:
         return Refusal(run.case, reason)
     try:
-        ttfts_s, tpots_s = _latencies(scenario_of(run))
+        scenario = scenario_of(run)
+        if engine_file is not None:
+            scenario = scenario.model_copy(update={"engine": str(engine_file)})
+        ttfts_s, tpots_s = _latencies(scenario)
     except SimError as error:
         return Refusal(run.case, str(error))
     if ttfts_s is None or tpots_s is None:

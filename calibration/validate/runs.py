@@ -58,7 +58,7 @@ class MeasuredRun:
 
 def read_runs(path: Path) -> tuple[MeasuredRun, ...]:
     """Return the rows of a CSV file, or raise one sentence that names the line and the column."""
-    header, rows = _cells(path)
+    header, rows = read_cells(path)
     missing = [name for name in REQUIRED if name not in header]
     if missing:
         names = ", ".join(f"`{name}`" for name in missing)
@@ -68,14 +68,15 @@ def read_runs(path: Path) -> tuple[MeasuredRun, ...]:
             where=str(path),
             remedy="a table of measured runs has one row a run; more columns are ignored",
         )
-    _check_shape(path, header, rows)
-    if not rows:
-        raise InputError("the table has no rows", where=str(path))
+    check_shape(path, header, rows)
     return tuple(_Row(path, line, dict(zip(header, row, strict=True))).run() for line, row in rows)
 
 
-def _cells(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Return the header and the rows with their line in the file; blank lines are skipped."""
+def read_cells(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Return the header and the rows with their line in the file; blank lines are skipped.
+
+    Raises `InputError` for what is no CSV file.
+    """
     if path.is_dir():
         raise InputError("this is a directory, not a file", where=str(path))
     try:
@@ -96,7 +97,19 @@ def _cells(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     return header, rows
 
 
-def _check_shape(path: Path, header: list[str], rows: Sequence[tuple[int, list[str]]]) -> None:
+def _check_repeats(path: Path, rows: Sequence[tuple[int, list[str]]]) -> None:
+    """Refuse a row that stands there twice: it would count twice in every error."""
+    seen: dict[tuple[str, ...], int] = {}
+    for line, row in rows:
+        first = seen.setdefault(tuple(row), line)
+        if first != line:
+            raise InputError(
+                f"line {line} repeats line {first}", where=str(path), remedy="remove one of them"
+            )
+
+
+def check_shape(path: Path, header: list[str], rows: Sequence[tuple[int, list[str]]]) -> None:
+    """Raise `InputError` where cells and columns do not match, or a row stands there twice."""
     twice = sorted({name for name in header if name and header.count(name) > 1})
     if twice:
         raise InputError(f"the column `{twice[0]}` is given twice", where=str(path))
@@ -105,6 +118,9 @@ def _check_shape(path: Path, header: list[str], rows: Sequence[tuple[int, list[s
             raise InputError(
                 f"line {line} has {len(row)} cells, the header {len(header)}", where=str(path)
             )
+    if not rows:
+        raise InputError("the table has no rows", where=str(path))
+    _check_repeats(path, rows)
 
 
 @dataclass(frozen=True, slots=True)

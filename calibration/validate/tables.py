@@ -1,10 +1,11 @@
 """The error tables as text cells, for a console or a document; nothing is printed here."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from calibration.validate.errors import ErrorStats, GroupErrors
+from calibration.validate.replay import Refusal
 from calibration.validate.validation import Compared, Validation, group_errors
 
 Quantity = Literal["tpot", "ttft"]
@@ -66,9 +67,14 @@ def _row(name: str, stats: ErrorStats) -> tuple[str, ...]:
 
 def refusal_table(validation: Validation) -> ErrorTable:
     """Count the refused rows by reason, most frequent first."""
+    return refusals_by_reason(validation.refused)
+
+
+def refusals_by_reason(refused: Sequence[Refusal]) -> ErrorTable:
+    """Count refusals by reason, most frequent first."""
     cases: dict[str, list[str]] = {}
-    for refusal in validation.refused:
+    for refusal in refused:
         cases.setdefault(refusal.reason, []).append(refusal.case)
     ordered = sorted(cases.items(), key=lambda item: (-len(item[1]), item[0]))
     rows = tuple((reason, str(len(named)), named[0]) for reason, named in ordered)
-    return ErrorTable(f"Refused: {len(validation.refused)}", ("reason", "n", "first case"), rows)
+    return ErrorTable(f"Refused: {len(refused)}", ("reason", "n", "first case"), rows)

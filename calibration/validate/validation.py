@@ -14,6 +14,7 @@ from calibration.validate.errors import (
 from calibration.validate.pool import predict_all
 from calibration.validate.replay import Prediction, Refusal, Statistic
 from calibration.validate.runs import MeasuredRun, read_runs
+from calibration.validate.units import check_units
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +131,12 @@ def validate_file(
     runs = read_runs(path)
     results = predict_all(runs, ttft_statistic, workers=workers, progress=progress)
     pairs = list(zip(runs, results, strict=True))
+    compared = tuple(Compared(run, got) for run, got in pairs if isinstance(got, Prediction))
+    for name in ("ttft_ms", "tpot_ms"):
+        both = [(getattr(row.predicted, name), getattr(row.run, name)) for row in compared]
+        check_units(name, both, where=str(path))
     return Validation(
         ttft_statistic=ttft_statistic,
-        compared=tuple(Compared(run, got) for run, got in pairs if isinstance(got, Prediction)),
+        compared=compared,
         refused=tuple(got for _, got in pairs if isinstance(got, Refusal)),
     )

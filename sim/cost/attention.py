@@ -1,10 +1,13 @@
 """Attention over the KV cache: time is a straight line in the tokens read and in the pairs."""
 
 from dataclasses import dataclass
+from math import exp
 
 from sim.cost.layout import Layout
 from sim.cost.operation import Operation
-from sim.hardware import FittedProfile, GpuProfile
+from sim.cost.residuals import grid_of
+from sim.cost.work import ACTIVATION_BYTES
+from sim.hardware import DecodeAttentionFit, FittedProfile, GpuProfile
 from sim.model import GroupedQuery, Latent, Model
 from sim.precision import BYTES_PER_WEIGHT, Precision
 
@@ -26,6 +29,12 @@ class Attention:
     decode_pair_flop: float
     """FLOP per query x key pair, one layer: 2 heads (d_qk + d_v); latent widths where absorbed."""
     prefill_pair_flop: float
+    heads: int = 1
+    """Query heads on one rank."""
+    kv_heads: int = 1
+    head_dim: float = 128.0
+    query_bytes: float = 0.0
+    """Query read and output written per position of a prompt, one layer."""
     latent: bool = False
     """All heads read one latent."""
 
@@ -106,6 +115,10 @@ def _grouped_query(mixer: GroupedQuery, count: int, layout: Layout, kv_bytes: fl
         token_bytes=layout.kv_heads(mixer.kv_heads) * width * kv_bytes,
         decode_pair_flop=flop,
         prefill_pair_flop=flop,
+        heads=layout.heads(mixer.heads),
+        kv_heads=layout.kv_heads(mixer.kv_heads),
+        head_dim=mixer.head_dim,
+        query_bytes=layout.heads(mixer.heads) * width * ACTIVATION_BYTES,
     )
 
 
@@ -120,6 +133,11 @@ def _latent(mixer: Latent, count: int, layout: Layout, kv_bytes: float) -> list[
             token_bytes=cached * kv_bytes,
             decode_pair_flop=2.0 * heads * (cached + mixer.kv_rank),
             prefill_pair_flop=2.0 * heads * (mixer.nope_dim + mixer.rope_dim + mixer.value_dim),
+            heads=heads,
+            head_dim=cached,
+            query_bytes=heads
+            * (mixer.nope_dim + mixer.rope_dim + mixer.value_dim)
+            * ACTIVATION_BYTES,
             latent=True,
         )
     ]
@@ -130,30 +148,41 @@ def _latent(mixer: Latent, count: int, layout: Layout, kv_bytes: float) -> list[
     return kinds
 
 
-def decode_rates(kind: Attention, gpu: GpuProfile, fitted: FittedProfile, kv: Precision) -> Rates:
-    """Few queries against a long cache: bound by the KV read, unless many queries share it."""
+def decode_rates(
+    kind: Attention, gpu: GpuProfile, fitted: FittedProfile, kv: Precision, sequences: int = 1
+) -> Rates:
+    """Few queries against a long cache: bound by the KV read, unless many queries share it.
+
+    What a kernel pays per sequence, and its residuals, are those of one batch: the line in the
+    context holds for `sequences` sequences.
+    """
     fit = (fitted.latent_attention if kind.latent else fitted.decode_attention)[kv]
-    bandwidth = fit.bandwidth_efficiency * gpu.memory_bandwidth_bytes_per_s.value
-    peak = gpu.peak_flop_per_s("bf16") or 0.0
+    bandwidth = gpu.memory_bandwidth_bytes_per_s.value
+    peak, items = peak_flop_per_s(gpu, fit.computed), sequences * kind.kv_heads
+    factor = _decode_factor(kind, fit, items)
     return Rates(
         kind,
-        fixed_s=kind.count * fit.fixed_s,
-        token_s=kind.count * kind.token_bytes / bandwidth,
-        pair_s=kind.count * kind.decode_pair_flop / (fit.flop_efficiency * peak),
+        fixed_s=kind.count * factor * (fit.fixed_s + fit.per_item_s * items),
+        token_s=kind.count * kind.token_bytes * max(factor / fit.bandwidth_efficiency, 1.0)
+        / bandwidth,
+        pair_s=kind.count * kind.decode_pair_flop * max(factor / fit.flop_efficiency, 1.0) / peak,
         pair_flop=kind.decode_pair_flop,
         peak_flop_per_s=peak,
-    )
+    )  # fmt: skip
 
 
-def prefill_rates(kind: Attention, gpu: GpuProfile, fitted: FittedProfile, kv: Precision) -> Rates:
-    """A chunk of a prompt against itself and the cache before it: bound by the arithmetic."""
-    fit = fitted.prefill_attention
-    peak = gpu.peak_flop_per_s("bf16") or 0.0
-    return Rates(
-        kind,
-        fixed_s=kind.count * fit.fixed_s,
-        token_s=decode_rates(kind, gpu, fitted, kv).token_s,
-        pair_s=kind.count * kind.prefill_pair_flop / (fit.flop_efficiency * peak),
-        pair_flop=kind.prefill_pair_flop,
-        peak_flop_per_s=peak,
-    )
+def peak_flop_per_s(gpu: GpuProfile, computed: Precision) -> float:
+    """Return the peak of a format, or of 16 bits where the GPU has no units for it."""
+    return gpu.peak_flop_per_s(computed) or gpu.peak_flop_per_s("bf16") or 0.0
+
+
+def _decode_factor(kind: Attention, fit: DecodeAttentionFit, items: int) -> float:
+    if fit.residual is None:
+        return 1.0
+    quantities = {
+        "items": float(items),
+        "heads_per_kv": kind.heads / kind.kv_heads,
+        "head_dim": kind.head_dim,
+    }
+    grid = grid_of(fit.residual)
+    return exp(float(grid.log_ratio(**{name: quantities[name] for name in grid.names})))

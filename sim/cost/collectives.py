@@ -1,6 +1,6 @@
 """Collectives inside a node: latency, and bytes over the fitted one-way link."""
 
-from sim.cost.roofline import Number
+from sim.cost.roofline import Figures
 from sim.hardware import CollectiveFit, GpuProfile
 
 
@@ -9,28 +9,43 @@ def spans_nodes(gpus: int, gpu: GpuProfile) -> bool:
     return gpus > gpu.gpus_per_node.value and gpu.network_one_way_bytes_per_s is not None
 
 
-def all_reduce_s(
-    tensor_bytes: Number, ranks: int, *, fit: CollectiveFit, link_bytes_per_s: float
-) -> Number:
-    """Return the time of a ring all-reduce: latency + 2 (n-1)/n bytes / link.
-
-    No pass moves less: each rank must send and receive 2 (n-1)/n of the tensor (Patarasuk and
-    Yuan 2009). One rank has nothing to reduce.
-    """
-    if ranks == 1:
-        return 0.0 * tensor_bytes
+def collective_s(
+    tensor_bytes: Figures,
+    ranks: Figures,
+    *,
+    fit: CollectiveFit,
+    link_bytes_per_s: float,
+    there_and_back: bool,
+) -> Figures:
+    """Return latency + share of the tensor / link: the share is (n-1)/n, twice for a reduction."""
     latency_s = fit.fixed_s + fit.per_extra_rank_s * (ranks - 2)
-    moved = 2 * (ranks - 1) / ranks * tensor_bytes
+    moved = (2 if there_and_back else 1) * (ranks - 1) / ranks * tensor_bytes
     return latency_s + moved / (fit.bandwidth_efficiency * link_bytes_per_s)
 
 
+def all_reduce_s(
+    tensor_bytes: Figures, ranks: int, *, fit: CollectiveFit, link_bytes_per_s: float
+) -> Figures:
+    """Return the time of a ring all-reduce: latency + 2 (n-1)/n bytes / link.
+
+    No ring moves less: each rank must send and receive 2 (n-1)/n of the tensor (Patarasuk and
+    Yuan 2009); a switch that adds up (NVLink SHARP) halves it at best. One rank has nothing to
+    reduce.
+    """
+    if ranks == 1:
+        return 0.0 * tensor_bytes
+    return collective_s(
+        tensor_bytes, ranks, fit=fit, link_bytes_per_s=link_bytes_per_s, there_and_back=True
+    )
+
+
 def exchange_s(
-    tensor_bytes: Number, ranks: int, *, fit: CollectiveFit, link_bytes_per_s: float
-) -> Number:
+    tensor_bytes: Figures, ranks: int, *, fit: CollectiveFit, link_bytes_per_s: float
+) -> Figures:
     """Return the time of an all-to-all, all-gather or reduce-scatter.
 
     Each rank sends or receives (n-1)/n of `tensor_bytes`, the whole tensor that passes through it.
     """
-    latency_s = fit.fixed_s + fit.per_extra_rank_s * (ranks - 2)
-    moved = (ranks - 1) / ranks * tensor_bytes
-    return latency_s + moved / (fit.bandwidth_efficiency * link_bytes_per_s)
+    return collective_s(
+        tensor_bytes, ranks, fit=fit, link_bytes_per_s=link_bytes_per_s, there_and_back=False
+    )

@@ -1,12 +1,14 @@
 """Times of all that depends on the tokens and sequences of a pass and not on their context."""
 
 from sim.cost.experts import Routing
+from sim.cost.forms import experts_s
 from sim.cost.layers import Layers
 from sim.cost.layout import Layout
 from sim.cost.operation import Operation
 from sim.cost.plain import Plain
+from sim.cost.residuals import Curve, ExpertShape, shapes_of
 from sim.cost.work import ACTIVATION_BYTES
-from sim.hardware import FittedProfile, GpuProfile
+from sim.hardware import ExpertsFit, FittedProfile, GpuProfile
 from sim.model import Experts, Model, Recurrent
 
 STATE_BYTES = 4.0
@@ -31,6 +33,7 @@ class Dense:
         self.model, self.gpu, self.fitted = model, gpu, fitted
         self.layout, self.layers, self.expert_skew = layout, layers, expert_skew
         self.plain = Plain(model, gpu, fitted, layout, layers)
+        self._shapes: dict[Experts, Curve | None] = {}
         self._tables: dict[int, list[float]] = {}
         self._logits: dict[float, float] = {}
 
@@ -99,22 +102,47 @@ class Dense:
         moved = routing.busiest_hits(seen) * one * stored.weight_bytes
         passing = choices * width * (stored.input_bytes + ACTIVATION_BYTES)
         moved += passing
-        flop, peak = 2.0 * choices * one, self.plain.peak(stored.computed)
+        flop, peak = 2.0 * choices * one, self.plain.peak(fit.computed or stored.computed)
         bandwidth = self.gpu.memory_bandwidth_bytes_per_s.value
-        memory_s = moved / (fit.bandwidth_efficiency * bandwidth)
-        compute_s = flop / (fit.flop_efficiency * peak)
+        seconds = float(
+            experts_s(fit, flop=flop, bytes_moved=moved, flop_per_s=peak, bytes_per_s=bandwidth)
+        )
+        curve = self._curve_of(mlp, fit)
+        if curve is not None:
+            floor_s = max(flop / peak, moved / bandwidth)
+            seconds = max(seconds * float(curve.factor(float(seen))), floor_s)
         return Operation(
             "routed experts",
             count,
-            fit.fixed_s + memory_s + compute_s,
+            seconds,
             flop=flop,
             bytes_moved=moved,
             activation_bytes=passing,
             fixed_s=fit.fixed_s,
-            memory_s=memory_s,
-            compute_s=compute_s,
+            memory_s=moved / (fit.bandwidth_efficiency * bandwidth),
+            compute_s=flop / (fit.flop_efficiency * peak),
             peak_flop_per_s=peak,
         )
+
+    def expert_shape(self, mlp: Experts) -> ExpertShape:
+        """Return routed experts as one rank holds them."""
+        return ExpertShape(
+            hidden=mlp.latent_size or self.model.hidden_size,
+            intermediate=mlp.intermediate_size / self.layout.expert_tensor,
+            experts=mlp.experts / self.layout.expert,
+            active=mlp.active,
+            expert_parallel=self.layout.expert,
+            matrices=3.0 if mlp.gated else 2.0,
+        )
+
+    def _curve_of(self, mlp: Experts, fit: ExpertsFit) -> Curve | None:
+        """Return the residuals of one kind of experts over the tokens; remembered."""
+        if fit.residual is None:
+            return None
+        if mlp not in self._shapes:
+            table = shapes_of(fit.residual)
+            self._shapes[mlp] = table.curve(self.expert_shape(mlp))
+        return self._shapes[mlp]
 
     def _recurrence(self, mixer: Recurrent, tokens: int, sequences: int, count: int) -> Operation:
         """Read and write the state of each sequence, and update it with each token."""

@@ -13,7 +13,7 @@ def fits_used(layers: Layers, layout: Layout, gpu: GpuProfile, kv: Precision) ->
     names |= {f"gemm.{gemm.format.computed}" for gemm, _ in layers.gemms}
     for kind in layers.attention:
         names.add(f"{'latent' if kind.latent else 'decode'}_attention.{kv}")
-        names.add("prefill_attention")
+        names.add(f"{'latent_prefill' if kind.latent else 'prefill_attention'}.{kv}")
     if layers.experts:
         names.add(f"experts.{layers.expert_format.stored}")
     if layers.recurrent:

@@ -3,14 +3,16 @@
 from collections.abc import Iterable
 from copy import copy
 
-from sim.cost.attention import NO_LIMIT, Rates, decode_rates, prefill_rates
+from sim.cost.attention import NO_LIMIT, Attention, Rates, decode_rates
 from sim.cost.dense import Dense
+from sim.cost.fits_range import beyond_the_fits
 from sim.cost.fits_used import fits_used
 from sim.cost.host import HostTime, padded
 from sim.cost.layers import layers_of
 from sim.cost.layout import Lane, Layout
 from sim.cost.operation import Operation
 from sim.cost.pass_load import PassLoad, Reads
+from sim.cost.prefill import Prefill
 from sim.deployment import Deployment
 from sim.hardware import EngineProfile, FittedProfile, GpuProfile
 from sim.model import Model
@@ -48,14 +50,12 @@ class ForwardPass:
             sorted({kind.reach for kind in kinds if kind.reach is not None}.union(reaches))
         )
         """Distances beyond which some layers do not look back, tokens."""
-        self.decode_rates = tuple(decode_rates(kind, gpu, fitted, kv) for kind in kinds)
-        self.prefill_rates = tuple(prefill_rates(kind, gpu, fitted, kv) for kind in kinds)
-        self._decode = [(self._index(rates), rates) for rates in self.decode_rates]
-        self._prefill = [(self._index(rates), rates) for rates in self.prefill_rates]
+        self._decode: dict[int, list[tuple[int, Rates]]] = {}
+        """By sequences of a lane: each kind of attention, with its place in `reaches`."""
+        self._prefill = [(self._index(kind), Prefill(kind, gpu, fitted, kv)) for kind in kinds]
         self._lanes, self._stateful = self.layout.lanes, bool(self.layers.recurrent)
-        simple = len(kinds) == 1 and not self.reaches and self._lanes == 1
-        self._only = self.decode_rates[0] if simple else None
-        """The one kind of attention of a model that needs no sorting out."""
+        self._simple = len(kinds) == 1 and not self.reaches and self._lanes == 1
+        """Whether there is one kind of attention that needs no sorting out."""
         self.compute_precision = self.layers.compute_precision
         """Format in which most weights are multiplied."""
         self.weight_only = self.layers.weight_only
@@ -75,10 +75,29 @@ class ForwardPass:
         """Parts of the fitted profile that a pass goes by, by their dotted names."""
         return fits_used(self.layers, self.layout, self.gpu, self.deployment.kv_precision)
 
-    def _index(self, rates: Rates) -> int:
+    @property
+    def beyond_the_fits(self) -> tuple[str, ...]:
+        """Parts whose shape was not timed: the plain form holds there."""
+        facts = self.layers, self.layout, self.gpu, self.fitted, self.deployment
+        return beyond_the_fits(*facts)
+
+    def decode_rates(self, sequences: int) -> tuple[Rates, ...]:
+        """Return what each kind of attention costs in a lane of so many decoding sequences."""
+        return tuple(rates for _, rates in self._decode_at(sequences))
+
+    def _decode_at(self, sequences: int) -> list[tuple[int, Rates]]:
+        known = self._decode.get(sequences)
+        if known is None:
+            facts = self.gpu, self.fitted, self.deployment.kv_precision
+            known = self._decode[sequences] = [
+                (self._index(kind), decode_rates(kind, *facts, sequences))
+                for kind in self.layers.attention
+            ]
+        return known
+
+    def _index(self, kind: Attention) -> int:
         """Place of the kind's reach in `reaches`; -1 where it looks back all the way."""
-        reach = rates.kind.reach
-        return -1 if reach is None else self.reaches.index(reach)
+        return -1 if kind.reach is None else self.reaches.index(kind.reach)
 
     def pass_s(self, load: PassLoad) -> float:
         """Return the time of one pass, s."""
@@ -106,22 +125,35 @@ class ForwardPass:
             lane = self._lane(sequences, positions, logits, prefill_sequences, prefill_tokens)
             held = lane.sequences if self._stateful else 0
             key = (lane.tokens, lane.logits, held, lane.stage_tokens)
-            decode, prefill = lane.decode, lane.prefill
+            decode, prefill, held = lane.decode, lane.prefill, lane.decoding
         else:
             key = (tokens, logits, count if self._stateful else 0)
             decode = prefill = 1.0
+            held = sequences
         total = self._beside_attention_s(key, count)
-        if sequences and self._only is not None:
-            total += self._only.seconds(context_tokens, pairs)
-        elif sequences:
-            total += _attention_s(self._decode, context_tokens, pairs, capped, decode)
+        if sequences:
+            kinds = self._decode.get(held) or self._decode_at(held)
+            if self._simple:
+                total += kinds[0][1].seconds(context_tokens, pairs)
+            else:
+                total += _decode_s(kinds, context_tokens, pairs, capped, decode)
         if prefill_tokens:
-            reads = prefill_context_tokens, prefill_pairs
-            total += _attention_s(self._prefill, *reads, prefill_capped, prefill)
+            reads = ((prefill_context_tokens, prefill_pairs), *prefill_capped)
+            total += self._prefill_s(reads, prefill_sequences, prefill_tokens, prefill)
         if self._host is not None:
             host_s = self._host.seconds(count, tokens, prefill_sequences)
             return self._host.together(total, host_s)
         return total
+
+    def _prefill_s(self, reads: Reads, sequences: int, tokens: int, share: float) -> float:
+        """Return the time of all kinds of attention over one lane's share of the prompts, s."""
+        prompts = max(1.0, sequences * share)
+        return sum(
+            prefill.seconds(
+                reads[index + 1][0] * share, reads[index + 1][1] * share, prompts, tokens * share
+            )
+            for index, prefill in self._prefill
+        )
 
     def _lane(
         self, sequences: int, positions: int, logits: float, prompts: int, prompt_tokens: int
@@ -143,6 +175,7 @@ class ForwardPass:
             logits=logits / max(1, min(self._lanes, sequences + prompts)),
             decode=1.0 / max(1, min(self._lanes, sequences)),
             prefill=1.0 / max(1, min(self._lanes, prompts)),
+            decoding=-(-sequences // self._lanes),
             stage_tokens=fullest(self.layout.pipeline, positions, prompt_tokens),
         )
 
@@ -162,16 +195,18 @@ class ForwardPass:
         if self._host is not None:
             side = self._gpu_side.line(sequences, positions, logit_positions, growths)
             return self._host.line(side, sequences, positions)
-        if self._only is not None:
+        if self._simple:
+            kinds = self._decode.get(sequences) or self._decode_at(sequences)
             key = (positions, logit_positions, sequences if self._stateful else 0)
-            seconds, slope, limit = self._only.line(*growths[0])
+            seconds, slope, limit = kinds[0][1].line(*growths[0])
             return self._beside_attention_s(key, sequences) + seconds, slope, limit
         capped = tuple((read, pairs) for read, pairs, _, _ in growths[1:])
         read, pairs = growths[0][:2]
         first_s = self.seconds(sequences, positions, logit_positions, read, pairs, capped=capped)
         share = 1.0 / min(self._lanes, sequences) if self._lanes > 1 else 1.0
         total, limit = 0.0, NO_LIMIT
-        for index, rates in self._decode:
+        held = -(-sequences // self._lanes)
+        for index, rates in self._decode_at(held):
             _, slope, most = rates.line(*growths[index + 1])
             total += slope
             limit = min(limit, most)
@@ -190,14 +225,16 @@ class ForwardPass:
         found += self.dense.logits(lane.logits)
         if load.sequences:
             reads = ((load.context_tokens, load.pairs), *load.capped)
-            for index, rates in self._decode:
+            for index, rates in self._decode_at(lane.decoding):
                 read, made = reads[index + 1]
                 found.append(rates.operation(read * decode, made * decode, "decode"))
         if load.prefill_tokens:
             reads = ((load.prefill_context_tokens, load.prefill_pairs), *load.prefill_capped)
-            for index, rates in self._prefill:
+            held = max(1.0, load.prefill_sequences * prefill)
+            for index, kind in self._prefill:
                 read, made = reads[index + 1]
-                found.append(rates.operation(read * prefill, made * prefill, "prefill"))
+                chunks = held, load.prefill_tokens * prefill
+                found.append(kind.operation(read * prefill, made * prefill, *chunks))
         gpu_s = sum(operation.total_s for operation in found)
         host_s = self.host_s(
             load.sequences + load.prefill_sequences,
@@ -229,7 +266,7 @@ class ForwardPass:
         return (padded(tokens, self._graphs), logits, held, *more)  # type: ignore[return-value]
 
 
-def _attention_s(
+def _decode_s(
     kinds: list[tuple[int, Rates]], read: float, pairs: float, capped: Reads, share: float
 ) -> float:
     """Return the time of all kinds of attention over one lane's share of the reads, s."""

@@ -27,7 +27,7 @@ class LanePass(ForwardPass):
 
     def __init__(self, cost: ForwardPass) -> None:
         self.__dict__.update(cost.__dict__)
-        self._only, self._lanes = None, max(2, self.layout.lanes)  # never the way of one lane
+        self._simple, self._lanes = False, max(2, self.layout.lanes)  # never the way of one lane
         self._others = [0]
         self._gpu_side = copy(self)  # sees the same others
         self._gpu_side._host = None  # noqa: SLF001  # its own
@@ -53,6 +53,7 @@ class LanePass(ForwardPass):
         return Lane(
             tokens=tokens,
             sequences=sequences + prompts,
+            decoding=sequences,
             logits=logits,
             decode=1.0,
             prefill=1.0,
@@ -74,7 +75,7 @@ class LanePass(ForwardPass):
         read, pairs = growths[0][:2]
         first_s = self.seconds(sequences, positions, logit_positions, read, pairs, capped=capped)
         total, limit = 0.0, NO_LIMIT
-        for index, rates in self._decode:
+        for index, rates in self._decode_at(sequences):
             _, slope, most = rates.line(*growths[index + 1])
             total += slope
             limit = min(limit, most)

@@ -84,5 +84,7 @@ class Lane(NamedTuple):
     decode: float
     """Its share of the decoding sequences' attention."""
     prefill: float
+    decoding: int
+    """Sequences that decode in it."""
     stage_tokens: int
     """Tokens of all groups of its pipeline stage: what the experts see."""

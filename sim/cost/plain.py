@@ -5,18 +5,20 @@ more than one entry.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from sim.cost.collectives import all_reduce_s, exchange_s, spans_nodes
+from sim.cost.forms import gemm_s
 from sim.cost.layers import Layers
 from sim.cost.layout import Layout
 from sim.cost.operation import Kind, Operation
-from sim.cost.roofline import Number, smooth_roofline_s
+from sim.cost.residuals import Curve, grid_of
+from sim.cost.roofline import Figures, Number
 from sim.cost.work import ACTIVATION_BYTES, Gemm
 from sim.hardware import FittedProfile, GpuProfile
-from sim.hardware.fitted import CollectiveFit, Collectives
+from sim.hardware.fitted import CollectiveFit, Collectives, GemmFit
 from sim.model import Model
 from sim.precision import Precision
 from sim.records import FloatArray
@@ -64,6 +66,9 @@ class Plain:
     fitted: FittedProfile
     layout: Layout
     layers: Layers
+    _curves: dict[Gemm | tuple[str, int], Curve | None] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     def table(self, start: int, stop: int) -> list[float]:
         """Return the seconds of all operations for `start` to `stop` - 1 tokens."""
@@ -87,30 +92,45 @@ class Plain:
         return self.gpu.peak_flop_per_s(precision) or 0.0
 
     def gemm(self, gemm: Gemm, tokens: Number, count: int) -> Timed:
-        """Return a matrix product by the smooth roofline."""
+        """Return a matrix product by its form and its residuals, never below its floor."""
         work, computed = gemm.work(tokens), gemm.format.computed
         fit, peak = self.fitted.gemm[computed], self.peak(computed)
-        flop_per_s = fit.flop_efficiency * peak
-        bytes_per_s = fit.bandwidth_efficiency * self.gpu.memory_bandwidth_bytes_per_s.value
+        bandwidth = self.gpu.memory_bandwidth_bytes_per_s.value
+        seconds = gemm_s(
+            fit,
+            tokens=tokens,
+            inner=gemm.inner,
+            outer=gemm.outer,
+            weight_bytes=gemm.format.weight_bytes,
+            input_bytes=gemm.format.input_bytes,
+            flop_per_s=peak,
+            bytes_per_s=bandwidth,
+        )
+        curve = self._curve_of(gemm, fit)
+        if curve is not None:
+            floor_s = np.maximum(work.flop / peak, work.bytes_moved / bandwidth)
+            seconds = np.maximum(seconds * curve.factor(tokens), floor_s)
         return Timed(
             gemm.name,
             count,
-            smooth_roofline_s(
-                flop=work.flop,
-                bytes_moved=work.bytes_moved,
-                flop_per_s=flop_per_s,
-                bytes_per_s=bytes_per_s,
-                fixed_s=fit.fixed_s,
-                p=fit.p,
-            ),
+            seconds,
             flop=work.flop,
             bytes_moved=work.bytes_moved,
             activation_bytes=work.activation_bytes,
-            fixed_s=fit.fixed_s,
-            memory_s=work.bytes_moved / bytes_per_s,
-            compute_s=work.flop / flop_per_s,
+            fixed_s=fit.fixed_s if fit.served_fixed_s is None else fit.served_fixed_s,
+            memory_s=work.bytes_moved / (fit.bandwidth_efficiency * bandwidth),
+            compute_s=work.flop / (fit.flop_efficiency * peak),
             peak_flop_per_s=peak,
         )
+
+    def _curve_of(self, gemm: Gemm, fit: GemmFit) -> Curve | None:
+        """Return the residuals of one product over its tokens; remembered."""
+        if fit.residual is None:
+            return None
+        if gemm not in self._curves:
+            grid = grid_of(fit.residual)
+            self._curves[gemm] = grid.along("tokens", inner=gemm.inner, outer=gemm.outer)
+        return self._curves[gemm]
 
     def _small(self, width: float, tokens: Number, count: int) -> Timed:
         """Norms, rotary embedding, activation: the overhead, or the bytes if longer.
@@ -146,6 +166,7 @@ class Plain:
                 alone = layout.attention_data == 1
                 count = layers.reduced + (layers.expert_layers if alone else 0)
                 seconds = all_reduce_s(tensor, gpus, fit=fit, link_bytes_per_s=link)
+                seconds = self._measured(name, gpus, fit, tensor, seconds, link)
                 yield Timed("all-reduce", count, seconds, bytes_moved=tensor, kind="collective")
             elif name == "point_to_point":
                 seconds = fit.fixed_s + tensor / (fit.bandwidth_efficiency * link)
@@ -156,8 +177,31 @@ class Plain:
                     copies = min(mlp.active, layout.expert) if layout.expert > 1 else gpus
                     moved = tensor * copies / layout.tensor
                     seconds = exchange_s(moved, gpus, fit=fit, link_bytes_per_s=link)
+                    seconds = self._measured(name, gpus, fit, moved, seconds, link)
                     label = "exchange with the experts"
                     yield Timed(label, 2 * count, seconds, bytes_moved=moved, kind="collective")
+
+    def _measured(  # noqa: PLR0917  # private
+        self,
+        name: str,
+        gpus: int,
+        fit: CollectiveFit,
+        moved: Figures,
+        form_s: Figures,
+        link: float,
+    ) -> Figures:
+        """Apply a collective's residuals; a tensor cannot pass a link faster than it takes."""
+        if fit.residual is None:
+            return form_s
+        key = (name, gpus)
+        if key not in self._curves:
+            self._curves[key] = grid_of(fit.residual).along("bytes", ranks=gpus)
+        curve = self._curves[key]
+        if curve is None:
+            return form_s
+        floor_s = moved * ((gpus - 1) / gpus) / link
+        seconds: Figures = np.maximum(form_s * curve.factor(moved), floor_s)
+        return seconds
 
     def _between(self, gpus: int) -> tuple[Collectives, float]:
         """Return the fits and the one-way bandwidth of a group of GPUs: node or network."""

@@ -19,6 +19,7 @@ from sim.hardware.load import (
     load_engine,
     load_fitted,
     load_fitted_file,
+    load_fitted_named,
     load_gpu,
     load_universal,
 )
@@ -45,6 +46,7 @@ __all__ = [
     "load_engine",
     "load_fitted",
     "load_fitted_file",
+    "load_fitted_named",
     "load_gpu",
     "load_universal",
 ]

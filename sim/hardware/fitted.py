@@ -10,7 +10,9 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Gt, Le
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from sim.hardware.evidence import Evidence
 from sim.hardware.profile import AsOf, NotNegative, Source, check_source
+from sim.hardware.residual import ExpertShapes, Residual
 from sim.precision import Precision
 
 Efficiency = Annotated[float, Gt(0), Le(1)]
@@ -26,47 +28,87 @@ class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
-class GemmFit(Frozen):
-    """t = fixed + ((F / (flop_efficiency P))^p + (B / (bandwidth_efficiency BW))^p)^(1/p)."""
+class Fit(Frozen):
+    """What every fit has: its fixed time, and the evidence for it."""
 
     fixed_s: NotNegative
+    evidence: Evidence | None = None
+    """None: set by hand."""
+
+
+class GemmFit(Fit):
+    """t = fixed + ((F / (flop_efficiency P))^p + (B / (bandwidth_efficiency BW))^p)^(1/p).
+
+    Where the kernel quantises its activations itself (bytes w per input element), it also takes
+    M K (2 + w) / (quantise_bandwidth_efficiency BW) + per_inner K + per_token M.
+    """
+
     flop_efficiency: Efficiency
     bandwidth_efficiency: Efficiency
     p: Norm
     """Sharpness of the ridge: 1 adds the two times, infinity takes the larger."""
+    quantise_bandwidth_efficiency: Efficiency | None = None
+    per_inner_s: NotNegative = 0.0
+    per_token_s: NotNegative = 0.0
+    served_fixed_s: NotNegative | None = None
+    """What a captured pass pays in place of `fixed` and `per_inner`: there a kernel starts while
+    the one before ends, and quantising is part of the kernel before. None: all of it."""
+    residual: Residual | None = None
+    """Over tokens, outer and inner."""
 
 
-class ExpertsFit(Frozen):
-    """t = fixed + B / (bandwidth_efficiency BW) + F / (flop_efficiency P), routed experts.
+class ExpertsFit(Fit):
+    """t = fixed + ((B / (bandwidth_efficiency BW))^p + (F / (flop_efficiency P))^p)^(1/p).
 
-    B are the weights of the experts that are hit, F the work of all routed tokens. The two times
-    add up: a small group of tokens per expert reads and multiplies one after the other. Routing
-    that is not even belongs to F and B of the slowest rank, not here.
+    B are the weights of the experts that are hit, F the work of all routed tokens. With p = 1 the
+    two times add up: a small group of tokens per expert reads and multiplies one after the other.
+    Routing that is not even belongs to F and B of the slowest rank, not here.
     """
 
-    fixed_s: NotNegative
     bandwidth_efficiency: Efficiency
     flop_efficiency: Efficiency
+    p: Norm = 1.0
+    computed: Precision | None = None
+    """Format whose peak is P; None: the one in which the cost model multiplies."""
+    residual: ExpertShapes | None = None
 
 
-class DecodeAttentionFit(Frozen):
-    """t = fixed + max(KV bytes / (bandwidth_efficiency BW), F / (flop_efficiency P))."""
+class DecodeAttentionFit(Fit):
+    """t = fixed + per_item n + max(KV bytes / (bandwidth_efficiency BW), F / (flop_efficiency P)).
 
-    fixed_s: NotNegative
+    n: sequences x KV heads, the pieces of work into which a kernel splits a batch.
+    """
+
     bandwidth_efficiency: Efficiency
     flop_efficiency: Efficiency
     """Binds with many query positions per sequence (verification, diffusion blocks) and with
     latent attention, where all heads share one key."""
+    per_item_s: NotNegative = 0.0
+    computed: Precision = "bf16"
+    """Format whose peak is P."""
+    residual: Residual | None = None
+    """Over items, heads_per_kv and head_dim: nothing that grows with the context."""
 
 
-class PrefillAttentionFit(Frozen):
-    """t = fixed + F / (flop_efficiency P), in bf16 whatever the precision of the weights."""
+class PrefillAttentionFit(Fit):
+    """t = fixed + ((F / (flop_efficiency P))^p + (B / (bandwidth_efficiency BW))^p)^(1/p).
 
-    fixed_s: NotNegative
+    B: KV read, queries and outputs; without a bandwidth of its own, KV read alone.
+    """
+
     flop_efficiency: Efficiency
+    bandwidth_efficiency: Efficiency | None = None
+    """None: that of decode attention."""
+    p: Norm | None = None
+    """None: the longer of the two times."""
+    computed: Precision = "bf16"
+    """Format whose peak is P."""
+    residual: Residual | None = None
+    """Over query_tokens (of one sequence), items, heads_per_kv and head_dim: nothing that grows
+    with the context."""
 
 
-class CollectiveFit(Frozen):
+class CollectiveFit(Fit):
     """t = fixed + per_extra_rank (n - 2) + share bytes / (bandwidth_efficiency link).
 
     The share of the tensor that each rank sends: 2 (n - 1) / n for an all-reduce, (n - 1) / n for
@@ -74,10 +116,11 @@ class CollectiveFit(Frozen):
     gathered one).
     """
 
-    fixed_s: NotNegative
     per_extra_rank_s: NotNegative
     bandwidth_efficiency: Efficiency
     """Share of the one-way bandwidth: of the link inside a node, of the network between nodes."""
+    residual: Residual | None = None
+    """Over ranks and bytes."""
 
 
 AllReduceFit = CollectiveFit
@@ -120,7 +163,9 @@ class FittedProfile(Collectives):
     latent_attention: Mapping[Precision, DecodeAttentionFit]
     recurrent: DecodeAttentionFit
     """State update of linear attention and state-space layers; its bytes are the states."""
-    prefill_attention: PrefillAttentionFit
+    prefill_attention: Mapping[Precision, PrefillAttentionFit]
+    """By precision of the KV cache. The same for `latent_prefill`."""
+    latent_prefill: Mapping[Precision, PrefillAttentionFit]
     network: Collectives
     """Between nodes."""
     layer_overhead_s: NotNegative

@@ -1,44 +1,71 @@
-"""What a file of fitted coefficients may say, in µs; what it leaves out is borrowed."""
+"""What a file of fitted coefficients may say, in µs and ns; what it leaves out is borrowed."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Final, Self
 
 from annotated_types import Ge, Le
 from pydantic import Field, field_validator, model_validator
 
+from sim.hardware.evidence import Evidence
 from sim.hardware.fitted import Efficiency, FittedProfile, Frozen, Norm, Origin
 from sim.hardware.profile import AsOf, Source, check_source
+from sim.hardware.residual import ExpertShapes, Residual
 from sim.precision import Precision
-from sim.units import US_PER_S
+from sim.units import NS_PER_S, US_PER_S
 
 Microseconds = Annotated[float, Ge(0), Le(10_000)]
+Nanoseconds = Annotated[float, Ge(0), Le(10_000)]
+_UNITS: Final = (("_us", US_PER_S), ("_ns", NS_PER_S))
 FACTS = frozenset({"gpu", "engine", "origin", "source", "as_of", "note", "error"})
 """Keys that describe the file; all others are kernels."""
 
 
 class _Fixed(Frozen):
     fixed_us: Microseconds
+    evidence: Evidence | None = None
 
 
 class GemmFile(_Fixed):
-    """`GemmFit` with its time in µs."""
+    """`GemmFit` with its times in µs and ns."""
 
     flop_efficiency: Efficiency
     bandwidth_efficiency: Efficiency
     p: Norm
+    quantise_bandwidth_efficiency: Efficiency | None = None
+    per_inner_ns: Nanoseconds = 0.0
+    per_token_ns: Nanoseconds = 0.0
+    served_fixed_us: Microseconds | None = None
+    residual: Residual | None = None
 
 
-class MemoryComputeFile(_Fixed):
-    """`DecodeAttentionFit` or `ExpertsFit` with its time in µs."""
+class DecodeAttentionFile(_Fixed):
+    """`DecodeAttentionFit` with its times in µs and ns."""
 
     bandwidth_efficiency: Efficiency
     flop_efficiency: Efficiency
+    per_item_ns: Nanoseconds = 0.0
+    computed: Precision = "bf16"
+    residual: Residual | None = None
+
+
+class ExpertsFile(_Fixed):
+    """`ExpertsFit` with its time in µs."""
+
+    bandwidth_efficiency: Efficiency
+    flop_efficiency: Efficiency
+    p: Norm = 1.0
+    computed: Precision | None = None
+    residual: ExpertShapes | None = None
 
 
 class PrefillAttentionFile(_Fixed):
     """`PrefillAttentionFit` with its time in µs."""
 
     flop_efficiency: Efficiency
+    bandwidth_efficiency: Efficiency | None = None
+    p: Norm | None = None
+    computed: Precision = "bf16"
+    residual: Residual | None = None
 
 
 class CollectiveFile(_Fixed):
@@ -46,6 +73,7 @@ class CollectiveFile(_Fixed):
 
     per_extra_rank_us: Microseconds
     bandwidth_efficiency: Efficiency
+    residual: Residual | None = None
 
 
 class CollectivesFile(Frozen):
@@ -72,11 +100,20 @@ class FittedFile(CollectivesFile):
     note: str | None = None
     error: dict[str, Annotated[float, Ge(0)] | None] = Field(default_factory=dict)
     gemm: dict[Precision, GemmFile] | None = Field(default=None, min_length=1)
-    experts: dict[Precision, MemoryComputeFile] | None = Field(default=None, min_length=1)
-    decode_attention: dict[Precision, MemoryComputeFile] | None = Field(default=None, min_length=1)
-    latent_attention: dict[Precision, MemoryComputeFile] | None = Field(default=None, min_length=1)
-    recurrent: MemoryComputeFile | None = None
-    prefill_attention: PrefillAttentionFile | None = None
+    experts: dict[Precision, ExpertsFile] | None = Field(default=None, min_length=1)
+    decode_attention: dict[Precision, DecodeAttentionFile] | None = Field(
+        default=None, min_length=1
+    )
+    latent_attention: dict[Precision, DecodeAttentionFile] | None = Field(
+        default=None, min_length=1
+    )
+    recurrent: DecodeAttentionFile | None = None
+    prefill_attention: dict[Precision, PrefillAttentionFile] | None = Field(
+        default=None, min_length=1
+    )
+    latent_prefill: dict[Precision, PrefillAttentionFile] | None = Field(
+        default=None, min_length=1
+    )
     network: CollectivesFile | None = None
     layer_overhead_us: Microseconds | None = None
 
@@ -91,29 +128,29 @@ class FittedFile(CollectivesFile):
     def to_profile(self, fallback: FittedProfile | None = None) -> FittedProfile:
         """Return the profile in SI units, completed from `fallback`.
 
-        Without one the file must hold every kernel (the universal roofline does).
+        Without one the file must hold every kernel (the universal roofline does). What is filled
+        in from a fit of the same GPU is as good as that fit; the rest is assumed.
         """
         own: dict[str, Any] = _si(self.model_dump(exclude_none=True))
         facts = {key: own.pop(key) for key in FACTS & own.keys()}
         if fallback is None:
             return FittedProfile.model_validate({**facts, **own})
         rest = fallback.model_dump(exclude={*FACTS, "borrowed"})
-        kernels, borrowed = _completed(own, rest)
+        kernels, filled = _completed(own, rest)
+        borrowed = filled if fallback.origin == "assumed" else filled & fallback.borrowed
         return FittedProfile.model_validate({**facts, **kernels, "borrowed": borrowed})
 
 
 def _si(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return the same mapping with every time in seconds."""
-    return {
-        key.removesuffix("_us") + "_s" if key.endswith("_us") else key: (
-            _si(value)
-            if isinstance(value, Mapping)
-            else value / US_PER_S
-            if key.endswith("_us")
-            else value
-        )
-        for key, value in content.items()
-    }
+    found: dict[str, Any] = {}
+    for key, value in content.items():
+        unit = next(((end, per_s) for end, per_s in _UNITS if key.endswith(end)), None)
+        if unit is not None:
+            found[key.removesuffix(unit[0]) + "_s"] = value / unit[1]
+        else:
+            found[key] = _si(value) if isinstance(value, Mapping) else value
+    return found
 
 
 def _completed(

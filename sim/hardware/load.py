@@ -1,6 +1,6 @@
 """Names and paths -> profiles. What has no file of its own gets the generic one and says so."""
 
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -42,10 +42,13 @@ def load_fitted(gpu: GpuProfile, engine: str) -> FittedProfile:
     """Return the kernel layer for a GPU and an engine.
 
     In this order: the file of both; the GPU's generic file; the universal roofline, labelled
-    assumed. What a file lacks comes from the universal roofline too (see `borrowed`).
+    assumed. What a file lacks comes from the next of them (see `borrowed`).
     """
-    for kernels in (engine, GENERIC):
-        path = FITTED / f"{gpu.name}__{kernels}.yaml"
+    generic = FITTED / f"{gpu.name}__{GENERIC}.yaml"
+    own = FITTED / f"{gpu.name}__{engine}.yaml"
+    if own.is_file() and generic.is_file() and own != generic:
+        return _profile(own, _changed_ns(own), generic, _changed_ns(generic))
+    for path in (own, generic):
         if path.is_file():
             return load_fitted_file(path)
     note = f"no fit for {gpu.name}: the universal roofline stands in"
@@ -54,7 +57,25 @@ def load_fitted(gpu: GpuProfile, engine: str) -> FittedProfile:
 
 def load_fitted_file(path: Path) -> FittedProfile:
     """Return the kernel layer that a file holds, completed from the universal roofline."""
-    return validate(FittedFile, read_yaml(path), str(path)).to_profile(load_universal())
+    return _profile(path, _changed_ns(path))
+
+
+def load_fitted_named(reference: str | Path) -> FittedProfile:
+    """Return a fitted profile by its name, such as `h100_sxm__vllm`, or from a file."""
+    return load_fitted_file(find("fitted profile", reference, FITTED))
+
+
+def _changed_ns(path: Path) -> int:
+    return path.stat().st_mtime_ns if path.is_file() else 0
+
+
+@lru_cache(maxsize=32)
+def _profile(
+    path: Path, _changed: int, generic: Path | None = None, _generic_changed: int = 0
+) -> FittedProfile:
+    """Return a profile; read again when a file changes."""
+    file = validate(FittedFile, read_yaml(path), str(path))
+    return file.to_profile(load_universal() if generic is None else load_fitted_file(generic))
 
 
 @cache

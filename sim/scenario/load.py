@@ -48,7 +48,7 @@ def build_scenario(content: Mapping[str, object], *, where: str, folder: Path) -
     """Return a scenario from parsed keys; relative paths are taken from `folder`."""
     scenario = validate(Scenario, with_named_strategies(content), where)
     update: dict[str, Any] = {"workload": scenario.workload.relative_to(folder)}
-    for key in ("model", "hardware", "engine"):
+    for key in ("model", "hardware", "engine", "fitted"):
         update[key] = _from(folder, getattr(scenario, key))
     update["decoding"] = _strategy_from(folder, scenario.decoding)
     update["strategies"] = tuple(_strategy_from(folder, one) for one in scenario.strategies)

@@ -59,6 +59,8 @@ class Scenario(BaseModel):
     """Habits that differ from those of the engine's preset."""
     scheduler: AnyScheduler | None = None
     """What goes into a pass; None: as the engine does it."""
+    fitted: str | None = None
+    """Name of a fitted profile (kernels), or path of your own; None: that of GPU and engine."""
     deployment: Deployment = Deployment()
     decoding: AnyStrategy = Autoregressive()
     strategies: tuple[AnyStrategy, ...] = ()
@@ -71,9 +73,9 @@ class Scenario(BaseModel):
     """What is known of the start of a replica (`paretoken coldstart`); runs are warm."""
     run: RunSettings = Field(default_factory=RunSettings)
 
-    @field_validator("name", "model", "hardware", "engine")
+    @field_validator("name", "model", "hardware", "engine", "fitted")
     @classmethod
-    def _one_line(cls, value: str | dict[str, Any]) -> str | dict[str, Any]:
+    def _one_line(cls, value: str | dict[str, Any] | None) -> str | dict[str, Any] | None:
         """Refuse names of nothing, and those that would break a sentence or a table."""
         if isinstance(value, str) and not value.strip():
             raise ValueError("is empty")

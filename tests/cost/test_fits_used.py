@@ -22,7 +22,13 @@ def worse(part: Any) -> Any:
     values = {name: getattr(part, name) for name in names}
     return part.model_copy(
         update={
-            name: value / 2 if name.endswith("efficiency") else 2 * value + 1e-6
+            name: value
+            if value is None
+            else value / 2
+            if name.endswith("efficiency")
+            else 2 * value + 1e-6
+            if name.endswith("_s")
+            else value
             for name, value in values.items()
         }
     )

@@ -14,8 +14,10 @@ AMOUNTS = st.floats(0, 1e15)
 
 
 def seconds(flop: float, moved: float, p: float, fixed_s: float = 0.0) -> float:
-    return smooth_roofline_s(
-        flop=flop, bytes_moved=moved, flop_per_s=1e12, bytes_per_s=1e9, fixed_s=fixed_s, p=p
+    return float(
+        smooth_roofline_s(
+            flop=flop, bytes_moved=moved, flop_per_s=1e12, bytes_per_s=1e9, fixed_s=fixed_s, p=p
+        )
     )
 
 
@@ -50,7 +52,7 @@ FIT = AllReduceFit(fixed_s=5e-6, per_extra_rank_s=2e-7, bandwidth_efficiency=0.6
 
 
 def reduce_s(ranks: int, tensor_bytes: float) -> float:
-    return all_reduce_s(tensor_bytes, ranks, fit=FIT, link_bytes_per_s=450e9)
+    return float(all_reduce_s(tensor_bytes, ranks, fit=FIT, link_bytes_per_s=450e9))
 
 
 def test_one_rank_has_nothing_to_reduce() -> None:

@@ -51,9 +51,10 @@ def _fits(profile: FittedProfile) -> Iterator[BaseModel]:
     for table in (
         *(profile.gemm, profile.experts),
         *(profile.decode_attention, profile.latent_attention),
+        *(profile.prefill_attention, profile.latent_prefill),
     ):
         yield from table.values()
-    yield from (profile.recurrent, profile.prefill_attention)
+    yield profile.recurrent
     for where in (profile, profile.network):
         for name in Collectives.model_fields:
             yield getattr(where, name)
@@ -66,8 +67,12 @@ def test_every_file_is_named_after_its_gpu_and_stays_below_the_peaks(path: Path)
     assert fitted.gpu in {*list_gpus(), "universal"}
     for fit in _fits(fitted):
         figures = fit.model_dump()
-        assert 1e-6 <= figures["fixed_s"] <= 100e-6, "microseconds: check the unit"
-        assert all(0 < value <= 1 for key, value in figures.items() if "efficiency" in key)
+        assert 1e-7 <= figures["fixed_s"] <= 150e-6, "microseconds: check the unit"
+        assert all(
+            0 < value <= 1
+            for key, value in figures.items()
+            if "efficiency" in key and value is not None
+        )
     assert 0 <= fitted.layer_overhead_s <= 100e-6
 
 
@@ -85,7 +90,7 @@ def test_every_gpu_runs_every_kernel(name: str) -> None:
     fitted = load_fitted(load_gpu(name), "vllm")
     assert fitted.gpu == name
     assert set(fitted.gemm) == set(fitted.decode_attention) == set(PRECISIONS)
-    has_own = (FOLDER / f"{name}__generic.yaml").is_file()
+    has_own = any((FOLDER / f"{name}__{each}.yaml").is_file() for each in ("vllm", "generic"))
     assert (fitted.origin_of("gemm.bf16") == "assumed") == (not has_own)
 
 

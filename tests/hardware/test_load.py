@@ -6,7 +6,7 @@ import pytest
 
 import hardware_profiles
 from sim.errors import InputError, UnknownNameError
-from sim.hardware import load_engine, load_fitted, load_fitted_file, load_gpu
+from sim.hardware import load_engine, load_fitted, load_fitted_file, load_fitted_named, load_gpu
 
 FOLDER = Path(hardware_profiles.__file__).parent
 H100 = (FOLDER / "h100_sxm.yaml").read_text()
@@ -36,8 +36,8 @@ def test_the_universal_roofline_has_its_published_coefficients() -> None:
         assert (gemm.flop_efficiency, gemm.bandwidth_efficiency, gemm.p) == (0.6, 0.8, 4)
         assert fitted.decode_attention[precision].fixed_s == pytest.approx(8e-6)
         assert fitted.decode_attention[precision].bandwidth_efficiency == 0.8
-    assert fitted.prefill_attention.fixed_s == pytest.approx(15e-6)
-    assert fitted.prefill_attention.flop_efficiency == 0.55
+    assert fitted.prefill_attention["bf16"].fixed_s == pytest.approx(15e-6)
+    assert fitted.prefill_attention["bf16"].flop_efficiency == 0.55
     assert fitted.all_reduce.fixed_s == pytest.approx(5e-6)
     assert fitted.all_reduce.per_extra_rank_s == pytest.approx(0.2e-6)
     assert fitted.all_reduce.bandwidth_efficiency == 0.6
@@ -45,8 +45,23 @@ def test_the_universal_roofline_has_its_published_coefficients() -> None:
 
 
 def test_an_engine_without_kernels_of_its_own_gets_the_generic_fit_of_the_gpu() -> None:
-    fitted = load_fitted(load_gpu("b200_sxm"), "vllm")
+    fitted = load_fitted(load_gpu("b200_sxm"), "an engine of mine")
     assert (fitted.gpu, fitted.engine) == ("b200_sxm", "generic")
+
+
+def test_an_engine_with_kernels_of_its_own_gets_them() -> None:
+    fitted = load_fitted(load_gpu("h200_sxm"), "vllm")
+    assert (fitted.gpu, fitted.engine, fitted.origin) == ("h200_sxm", "vllm", "calibrated")
+    assert fitted.gemm["bf16"].residual is not None
+    assert fitted.origin_of("gemm.bf16") == "calibrated"
+    # What was not timed comes from the GPU's generic fit, and else from the universal roofline.
+    assert fitted.origin_of("network.all_reduce") == "assumed"
+    assert fitted.origin_of("layer_overhead") == "calibrated"
+
+
+def test_a_profile_of_a_name_or_a_file_is_the_same() -> None:
+    by_name = load_fitted_named("h200_sxm__vllm")
+    assert by_name == load_fitted_named(FOLDER / "fitted" / "h200_sxm__vllm.yaml")
 
 
 def test_a_gpu_without_a_fit_gets_the_universal_roofline_labelled_assumed(

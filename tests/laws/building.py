@@ -191,6 +191,7 @@ def a_cost(
     verify_efficiency: float = 0.55,
     host_s: float = 0.0,
     side_by_side: bool = False,
+    kernels: str = "generic",
     **layout: int,
 ) -> ForwardPass:
     """Return the cost model of a real model, or of a small one, on a real GPU.
@@ -199,7 +200,7 @@ def a_cost(
     `side_by_side`, the host works while the GPU does, for about as long, on padded passes.
     """
     profile, engine = load_gpu(gpu), load_engine("generic")
-    fitted = load_fitted(profile, "generic")
+    fitted = load_fitted(profile, kernels)
     attention = {
         name: {
             precision: fit.model_copy(update={"flop_efficiency": verify_efficiency})
@@ -232,6 +233,7 @@ def costs(draw: st.DrawFn) -> ForwardPass:
         verify_efficiency=draw(st.sampled_from([0.55, 0.02, 0.1])),
         host_s=draw(st.sampled_from([0.0, 1e-5])),
         side_by_side=draw(st.integers(0, 3)) == 0,
+        kernels=draw(st.sampled_from(["generic", "vllm"])),
         **layout,
     )
 

@@ -13,7 +13,9 @@ from sim.model import Experts, GroupedQuery, Latent, Model, load_model
 from sim.precision import PRECISIONS
 
 gpu_of, model_of = cache(load_gpu), cache(load_model)
-fitted_of = cache(lambda gpu: load_fitted(gpu_of(gpu), "generic"))
+fitted_of = cache(lambda gpu, kernels: load_fitted(gpu_of(gpu), kernels))
+KERNELS = ("generic", "vllm", "sglang", "trtllm")
+"""Whose kernels: one smooth roofline, or fits with tables of residuals."""
 WEIGHTS = ("checkpoint", *PRECISIONS)
 WIDTHS = (1, 2, 4, 8)
 Layout = tuple[int, int, int, int]
@@ -51,6 +53,7 @@ def machine(
     weights: str = "bf16",
     kv: str = "bf16",
     skew: float = 0.0,
+    kernels: str = "generic",
 ) -> ForwardPass:
     """Return the cost model of a model on some GPUs, with a host that takes time."""
     tensor, pipeline, expert, data = layout
@@ -68,11 +71,11 @@ def machine(
     host = load_engine("generic").model_copy(
         update={"host_s_per_pass": 1e-3, "host_s_per_sequence": 1e-6}
     )
-    return ForwardPass(model_of(model), gpu_of(gpu), fitted_of(gpu), host, deployment)
+    return ForwardPass(model_of(model), gpu_of(gpu), fitted_of(gpu, kernels), host, deployment)
 
 
 @st.composite
-def machines_of(draw: st.DrawFn, model: str) -> ForwardPass:
+def machines_of(draw: st.DrawFn, model: str, kernels: tuple[str, ...] = KERNELS) -> ForwardPass:
     """Return any machine that may serve a model."""
     return machine(
         model,
@@ -81,6 +84,7 @@ def machines_of(draw: st.DrawFn, model: str) -> ForwardPass:
         weights=draw(st.sampled_from(WEIGHTS)),
         kv=draw(st.sampled_from(["bf16", "fp8"])),
         skew=draw(st.sampled_from([0.0, 0.5])),
+        kernels=draw(st.sampled_from(kernels)),
     )
 
 

@@ -55,6 +55,7 @@ def lossless(cost: ForwardPass) -> ForwardPass:
     """Return the cost model on peaks alone: all of the bandwidth and FLOP/s, no fixed times."""
     gemm = GemmFit(fixed_s=0, flop_efficiency=1, bandwidth_efficiency=1, p=HARD)
     decode = DecodeAttentionFit(fixed_s=0, bandwidth_efficiency=1, flop_efficiency=1)
+    prefill = PrefillAttentionFit(fixed_s=0, flop_efficiency=1)
     experts = ExpertsFit(fixed_s=0, bandwidth_efficiency=1, flop_efficiency=1)
     link = CollectiveFit(fixed_s=0, per_extra_rank_s=0, bandwidth_efficiency=1)
     links: dict[str, Any] = dict.fromkeys(Collectives.model_fields, link)
@@ -69,7 +70,8 @@ def lossless(cost: ForwardPass) -> ForwardPass:
         decode_attention=dict.fromkeys(PRECISIONS, decode),
         latent_attention=dict.fromkeys(PRECISIONS, decode),
         recurrent=decode,
-        prefill_attention=PrefillAttentionFit(fixed_s=0, flop_efficiency=1),
+        prefill_attention=dict.fromkeys(PRECISIONS, prefill),
+        latent_prefill=dict.fromkeys(PRECISIONS, prefill),
         network=Collectives(**links),
         layer_overhead_s=0,
         **links,

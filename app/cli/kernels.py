@@ -1,0 +1,96 @@
+"""`paretoken calibrate import aiconfigurator` and `fit`: kernel timings into a fitted profile."""
+
+from pathlib import Path
+
+from app.cli.exits import ANSWER
+from app.cli.output import emit, emit_json, waiting
+from app.cli.page import Page
+from calibration.fit import Result, fit_timings, to_document, write_profile, write_report
+from calibration.timings import read_timings, write_timings
+from sim.hardware import load_fitted_named, load_gpu
+from sim.report.table import Column, Table
+from sim.report.words import percent
+
+
+def import_public_tables(out: Path, *, gpu: str | None, engine: str | None) -> int:
+    """Read the installed wheel's tables of a GPU and engine, or of all, into one file."""
+    from calibration.timings.aiconfigurator import import_aiconfigurator
+
+    with waiting("Reading the public kernel tables"):
+        timings = import_aiconfigurator(
+            [gpu] if gpu is not None else [], [engine] if engine is not None else []
+        )
+        write_timings(timings, out)
+    counts = [
+        f"{len(timings.where(operation=name)):,} of {name}" for name in timings.texts("operation")
+    ]
+    emit(f"{len(timings):,} kernels: {', '.join(counts)}\nWritten to {out}\n")
+    return ANSWER
+
+
+def fit_kernels(
+    timings: Path,
+    *,
+    gpu: str,
+    engine: str | None,
+    base: str | None,
+    out: Path | None,
+    report: Path | None,
+    as_json: bool,
+) -> int:
+    """Fit a profile, write it with its report, and print how far off it was on held-out shapes."""
+    profile = load_gpu(gpu)
+    sister = None if base is None else load_fitted_named(base)
+    rows = read_timings(timings)
+    with waiting("Fitting"):
+        result = fit_timings(rows, profile, engine=engine, base=sister, base_name=base)
+    path = out or _place(f"{profile.name}__{result.engine}.yaml")
+    write_profile(result, path)
+    page = write_report(result, report or path.with_suffix(".html"))
+    if as_json:
+        emit_json(to_document(result))
+        return ANSWER
+    _show(result, path, page)
+    return ANSWER
+
+
+def _place(name: str) -> Path:
+    """Return where a profile goes: beside the shipped ones in a checkout, else here."""
+    shipped = Path("hardware_profiles") / "fitted"
+    return shipped / name if shipped.is_dir() else Path(name)
+
+
+def _show(result: Result, path: Path, report: Path) -> None:
+    page = Page()
+    count = sum(accepted.evidence.points for accepted in result.accepted)
+    lead = f"{len(result.accepted)} kernels of {result.gpu.name} fitted on {count:,} timings."
+    page.line(lead, style="bold")
+    rows = tuple(
+        (
+            accepted.part,
+            f"{evidence.points:,}",
+            percent(evidence.held_out["all"]),
+            "" if evidence.form_alone is None else percent(evidence.form_alone),
+            "; ".join(
+                f"{name} {percent(error)}"
+                for name, error in evidence.held_out.items()
+                if name != "all"
+            ),
+        )
+        for accepted in result.accepted
+        for evidence in (accepted.evidence,)
+    )
+    columns = (
+        Column("kernel", "left"),
+        Column("timings", "right"),
+        Column("held-out error", "right"),
+        Column("form alone", "right"),
+        Column("by regime", "left"),
+    )
+    page.table(Table("Mean absolute error of shapes that were held out", columns, rows))
+    for refusal in result.refusals:
+        page.line(f"Refused: {refusal}.")
+    page.line()
+    page.line(f"Written to {path} and {report}")
+    page.line(f"To use it in a scenario: fitted: {path}")
+    page.show()

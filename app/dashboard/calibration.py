@@ -1,0 +1,180 @@
+"""What the Calibration page shows, as plain data: profiles, parts, uploads."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from calibration.benchmarks import (
+    BenchmarkValidation,
+    benchmark_tables,
+    is_benchmark,
+    validate_benchmark,
+)
+from calibration.timings import Timings, read_timings
+from calibration.timings.csv_file import import_csv
+from calibration.validate import ErrorTable, Validation, error_tables, validate_file
+from sim.hardware import FittedProfile, load_gpu
+from sim.hardware.load import FITTED, load_fitted, load_fitted_file
+from sim.report.figures.parity import ParityPoint
+from sim.scenario import Scenario
+from sim.units import MS_PER_S
+
+UNIVERSAL: Final = "universal"
+ACCURACY: Final = Path(__file__).resolve().parents[2] / "docs" / "accuracy.md"
+"""Written by `make accuracy`; in a checkout only."""
+
+
+def profile_names() -> tuple[str, ...]:
+    """Return the fitted profiles that are shipped, by the names of their files."""
+    found = sorted(path.stem for path in FITTED.glob("*.yaml") if path.stem != UNIVERSAL)
+    return tuple(found)
+
+
+def profile(name: str) -> FittedProfile:
+    """Return one of them, completed from the universal roofline."""
+    return load_fitted_file(FITTED / f"{name}.yaml")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One fit of a profile as a row of a table."""
+
+    part: str
+    origin: str
+    points: int | None
+    held_out: float | None
+    """Mean absolute error on shapes that the fit had not seen, a fraction."""
+    regimes: Mapping[str, float]
+    kernels: str
+
+
+def parts(fitted: FittedProfile) -> tuple[Part, ...]:
+    """Return every fit of a profile with its evidence."""
+    return tuple(_part(fitted, name, fit) for name, fit in _fits(fitted))
+
+
+def _fits(fitted: FittedProfile) -> Iterator[tuple[str, Any]]:
+    for family in type(fitted).model_fields:
+        value = getattr(fitted, family)
+        if isinstance(value, Mapping):
+            yield from (
+                (f"{family}.{key}", fit) for key, fit in value.items() if hasattr(fit, "evidence")
+            )
+        elif hasattr(value, "evidence"):
+            yield family, value
+
+
+def _part(fitted: FittedProfile, name: str, fit: Any) -> Part:  # noqa: ANN401  # one of many fits
+    evidence = fit.evidence
+    origin = fitted.origin_of(name)
+    if evidence is None:
+        return Part(name, origin, None, None, {}, "set by hand, or borrowed")
+    regimes = {key: value for key, value in evidence.held_out.items() if key != "all"}
+    return Part(
+        name, origin, evidence.points, evidence.held_out.get("all"), regimes, evidence.kernels
+    )
+
+
+def finding(name: str, rows: tuple[Part, ...]) -> str:
+    """Return in one sentence how well a profile is known."""
+    known = [row for row in rows if row.held_out is not None]
+    if not known:
+        return f"{name}: no held-out errors yet, its coefficients were set by hand"
+    worst = max(known, key=lambda row: row.held_out or 0.0)
+    best = min(known, key=lambda row: row.held_out or 0.0)
+    return (
+        f"{name}: {len(known)} kernels fitted, off by {best.held_out:.1%} ({best.part}) to"
+        f" {worst.held_out:.1%} ({worst.part}) on shapes that they had not seen"
+    )
+
+
+def read_upload(name: str, content: bytes) -> Timings:
+    """Return uploaded timings: Parquet, or CSV with the columns of the schema."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / Path(name).name
+        path.write_bytes(content)
+        if path.suffix.lower() == ".csv":
+            return import_csv(path)
+        return read_timings(path)
+
+
+def in_use(gpu: str, engine: str) -> FittedProfile:
+    """Return the kernel layer that a scenario with this GPU and engine uses."""
+    return load_fitted(load_gpu(gpu), engine)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """An uploaded benchmark beside its predictions."""
+
+    tables: tuple[ErrorTable, ...]
+    points: Mapping[str, list[ParityPoint]]
+    notes: tuple[str, ...]
+
+
+def check_upload(name: str, content: bytes, scenario: Scenario | None) -> Checked:
+    """Simulate the runs of an uploaded file, in this process."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / Path(name).name
+        path.write_bytes(content)
+        if is_benchmark(path):
+            return _of_benchmark(validate_benchmark(path, scenario=scenario, workers=1))
+        return _of_runs(validate_file(path, workers=1))
+
+
+def _of_runs(found: Validation) -> Checked:
+    points = {
+        "TTFT": [
+            ParityPoint(row.run.case, row.run.engine, row.run.ttft_ms, row.predicted.ttft_ms)
+            for row in found.sound
+        ],
+        "TPOT": [
+            ParityPoint(row.run.case, row.run.engine, row.run.tpot_ms, row.predicted.tpot_ms)
+            for row in found.sound
+            if row.run.tpot_ms is not None and row.predicted.tpot_ms is not None
+        ],
+    }
+    return Checked(error_tables(found), points, ())
+
+
+def _of_benchmark(found: BenchmarkValidation) -> Checked:
+    points: dict[str, list[ParityPoint]] = {}
+    for name, label in (
+        ("ttft_mean_ms", "TTFT"),
+        ("tpot_mean_ms", "TPOT"),
+        ("itl_mean_ms", "ITL"),
+    ):
+        points[label] = [
+            ParityPoint(
+                row.benchmark.case,
+                row.predicted.engine,
+                row.benchmark.figures[name],
+                row.predicted.figures[name],
+            )
+            for row in found.sound
+            if name in row.errors
+        ]
+    return Checked(benchmark_tables(found), points, found.notes)
+
+
+def kernel_points(measured_s: Any, predicted_s: Any) -> list[ParityPoint]:  # noqa: ANN401
+    """Return kernels as points of a parity plot [ms]."""
+    return [
+        ParityPoint(f"kernel {place}", "kernels", measured * MS_PER_S, predicted * MS_PER_S)
+        for place, (measured, predicted) in enumerate(
+            zip(measured_s.tolist(), predicted_s.tolist(), strict=True), 1
+        )
+    ]
+
+
+def validation_tables() -> str | None:
+    """Return the shipped validation against measured runs as Markdown; None outside a checkout."""
+    try:
+        text = ACCURACY.read_text(encoding="utf-8")
+    except OSError:
+        return None
+    start = text.find("## Error of TPOT")
+    end = text.find("## Worst rows")
+    return text[start:end].replace("## ", "##### ") if 0 <= start < end else None

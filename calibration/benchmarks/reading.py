@@ -1,0 +1,37 @@
+"""Tell a table of closed loops, a table of open loops and a tool's own result apart."""
+
+import csv
+from pathlib import Path
+
+from calibration.benchmarks.table import is_open_loop, read_table
+from calibration.importers import Benchmark, Unusable, read_benchmark, unknown_format
+from calibration.importers.files import read_text
+from calibration.validate.replay import Statistic
+
+
+def header_of(path: Path) -> list[str] | None:
+    """Return the first line of a CSV file; None for a file that does not look like one."""
+    if not path.is_file() or path.suffix.lower() in {".json", ".jsonl"}:
+        return None
+    lines = [line for line in read_text(path).splitlines() if line.strip()]
+    if not lines or lines[0].lstrip().startswith(("{", "[")):
+        return None
+    return [cell.strip() for cell in next(csv.reader([lines[0]]))]
+
+
+def is_benchmark(path: Path) -> bool:
+    """Tell whether a file is no table of closed loops, which has a reader of its own."""
+    header = header_of(path)
+    if header is None:
+        return path.is_file()
+    return is_open_loop(header) or header[:2] == ["Metric", "avg"]
+
+
+def read_file(path: Path, statistic: Statistic) -> tuple[Benchmark | Unusable, ...]:
+    """Return the runs of a result file, or of a table of open loops."""
+    header = header_of(path)
+    if header is not None and is_open_loop(header):
+        return read_table(path, statistic)
+    if header is not None and header[:2] != ["Metric", "avg"]:
+        raise unknown_format(path)
+    return read_benchmark(path)

@@ -1,0 +1,154 @@
+"""Result files of benchmarks against the simulator: `validate_benchmark` is the door."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Final
+
+from calibration.benchmarks.drive import drive, rate_of, users_of
+from calibration.benchmarks.figures import figures_of
+from calibration.benchmarks.plausible import contradiction
+from calibration.benchmarks.reading import read_file
+from calibration.benchmarks.result import BenchmarkValidation, Beside, Driven
+from calibration.importers import Benchmark, Unusable
+from calibration.validate.replay import Refusal, Statistic
+from calibration.validate.units import check_units
+from sim.errors import InputError, SimError
+from sim.model import load_model
+from sim.processes import Failed, map_tasks
+from sim.scenario import Scenario
+
+FEWEST_FOR_A_POOL: Final = 4
+"""Fewer runs than this are done before a second process has started."""
+
+
+def validate_benchmark(
+    path: Path,
+    *,
+    scenario: Scenario | None = None,
+    ttft_statistic: Statistic = "mean",
+    workers: int = 2,
+    progress: Callable[[int, int], None] | None = None,
+) -> BenchmarkValidation:
+    """Simulate every run of a file as its benchmark drove it, and compare all its figures.
+
+    `scenario` is the deployment, where the file does not tell it; the load, the lengths and the
+    number of prompts are those of the file. A run that cannot be used is refused with its reason.
+    """
+    found = [_usable(run) for run in read_file(path, ttft_statistic)]
+    runs = [run for run in found if isinstance(run, Benchmark)]
+    results = iter(_predict_all(runs, scenario, workers, progress))
+    compared: list[Beside] = []
+    refused: list[Refusal] = []
+    for run in found:
+        result = next(results) if isinstance(run, Benchmark) else Refusal(run.case, run.reason)
+        if isinstance(run, Benchmark) and isinstance(result, Driven):
+            compared.append(Beside(run, result))
+        elif isinstance(result, Refusal):
+            refused.append(result)
+    reasons = {refusal.reason for refusal in refused}
+    if not compared and len(reasons) == 1:
+        raise InputError(reasons.pop(), where=str(path))
+    _check(compared, path)
+    notes = _notes(compared, scenario)
+    return BenchmarkValidation(ttft_statistic, tuple(compared), tuple(refused), notes)
+
+
+def _usable(run: Benchmark | Unusable) -> Benchmark | Unusable:
+    problem = contradiction(run) if isinstance(run, Benchmark) else None
+    return run if problem is None else Unusable(run.case, problem)
+
+
+def predict(benchmark: Benchmark, scenario: Scenario | None) -> Driven | Refusal:
+    """Simulate one benchmark, or say why that cannot be done."""
+    started_s = perf_counter()
+    try:
+        used, simulation = drive(benchmark, scenario)
+    except SimError as error:
+        return Refusal(benchmark.case, str(error))
+    figures = figures_of(simulation)
+    if figures is None:
+        return Refusal(
+            benchmark.case, "a request of the run is longer than the KV pool or the context"
+        )
+    return Driven(
+        figures=figures,
+        model=used.model if isinstance(used.model, str) else "inline",
+        gpu=used.hardware,
+        engine=used.engine,
+        weights=used.deployment.weights,
+        users=users_of(benchmark, scenario),
+        requests_per_s=rate_of(benchmark, scenario),
+        seconds_to_simulate=perf_counter() - started_s,
+    )
+
+
+def _predict_all(
+    runs: Sequence[Benchmark],
+    scenario: Scenario | None,
+    workers: int,
+    progress: Callable[[int, int], None] | None,
+) -> list[Driven | Refusal]:
+    def tell(done: int) -> None:
+        if progress is not None:
+            progress(done, len(runs))
+
+    results = map_tasks(
+        partial(predict, scenario=scenario),
+        runs,
+        workers if len(runs) >= FEWEST_FOR_A_POOL else 1,
+        on_result=tell,
+    )
+    return [
+        Refusal(run.case, result.problem) if isinstance(result, Failed) else result
+        for run, result in zip(runs, results, strict=True)
+    ]
+
+
+def _check(compared: Sequence[Beside], path: Path) -> None:
+    for name in ("tpot_mean_ms", "tpot_median_ms", "itl_mean_ms", "ttft_mean_ms"):
+        pairs = [
+            (row.predicted.figures[name], row.benchmark.figures[name])
+            for row in compared
+            if name in row.benchmark.figures and name in row.predicted.figures
+        ]
+        check_units(name, pairs, where=str(path))
+
+
+def _notes(compared: Sequence[Beside], scenario: Scenario | None) -> tuple[str, ...]:
+    """Say what a reader of the errors should know, each thing once."""
+    notes = [note for row in compared for note in row.benchmark.notes]
+    if scenario is not None and isinstance(scenario.model, str):
+        named = {row.benchmark.served.model for row in compared} - {None}
+        other = sorted(str(name) for name in named if not _same(str(name), scenario.model))
+        if other:
+            notes.append(f"the file names {other[0]}; simulated was {scenario.model}")
+        gpus = sorted({str(row.benchmark.served.gpu) for row in compared} - {"None"})
+        if gpus and gpus != [scenario.hardware]:
+            notes.append(f"the file names {', '.join(gpus)}; simulated was {scenario.hardware}")
+    if any(
+        not (row.benchmark.outputs.quantiles or row.benchmark.outputs.each) for row in compared
+    ):
+        notes.append("where the file tells only the mean length, all requests were taken alike")
+    if any(row.suspect for row in compared):
+        notes.append(
+            "runs marked * had failed requests or are doubted by the file: in no figure below"
+        )
+    return tuple(dict.fromkeys(notes))
+
+
+def _same(name: str, reference: str) -> bool:
+    try:
+        return load_model(name).name == load_model(reference).name
+    except SimError:
+        return False
+
+
+def refuse_scenario(path: Path) -> InputError:
+    """Return the error for a scenario beside a table that names every deployment itself."""
+    return InputError(
+        "every row names its own deployment",
+        where=str(path),
+        remedy="leave --scenario and --set out",
+    )

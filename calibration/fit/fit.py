@@ -1,0 +1,167 @@
+"""From timings to the fits of one GPU and engine: which rows, in which order, what came out."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from calibration.fit.collectives import collective_problem
+from calibration.fit.decode import decode_problem
+from calibration.fit.experts import experts_problem
+from calibration.fit.gemm import gemm_problem
+from calibration.fit.judge import Accepted, Refused, judge
+from calibration.fit.prefill import prefill_problem
+from calibration.fit.problem import Problem
+from calibration.fit.source import Source
+from calibration.timings import Timings
+from sim.errors import InputError, UnknownNameError
+from sim.hardware import FittedProfile, GpuProfile, load_universal
+from sim.precision import PRECISIONS, Precision
+
+ENGINES: Final = ("vllm", "sglang", "trtllm")
+STAND_INS: Final = MappingProxyType(
+    {
+        "vllm": ("sglang", "trtllm", "nccl"),
+        "sglang": ("vllm", "trtllm", "nccl"),
+        "trtllm": ("vllm", "sglang", "nccl"),
+    }
+)
+"""Whose kernels stand in where an engine has no usable rows, in order."""
+LATENT_PREFILL: Final = MappingProxyType({"vllm": ("trtllm", "sglang")})
+"""vLLM does not absorb the projections of a prompt, and neither does TensorRT-LLM; SGLang does."""
+
+Build = Callable[[Timings], Problem | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """All parts of one fit."""
+
+    gpu: GpuProfile
+    engine: str
+    base_name: str | None
+    origin: str
+    sources: tuple[str, ...]
+    accepted: tuple[Accepted, ...]
+    refused: tuple[Refused, ...]
+
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        """What was refused, why, and whether another engine's kernels stand in."""
+        fitted = {each.part for each in self.accepted}
+        return tuple(
+            f"{each.part} on the rows of another engine, since of its own {each.reason}"
+            if each.part in fitted
+            else f"{each.part} not fitted: {each.reason}"
+            for each in self.refused
+        )
+
+
+def fit_timings(
+    timings: Timings,
+    gpu: GpuProfile,
+    *,
+    engine: str | None = None,
+    base: FittedProfile | None = None,
+    base_name: str | None = None,
+) -> Result:
+    """Fit every kernel that the timings of a GPU hold; raise `InputError` if none can be."""
+    mine = timings.where(gpu=gpu.name)
+    if not len(mine):
+        found = ", ".join(timings.texts("gpu"))
+        raise InputError(f"no timings of {gpu.name}: they are of {found}", where="--gpu")
+    engine = _engine(mine, engine)
+    source = Source(gpu, load_universal() if base is None else base, base_name)
+    accepted: list[Accepted] = []
+    refused: list[Refused] = []
+    for candidates in _problems(mine, engine, source):
+        for problem in candidates:
+            outcome = judge(problem, base_name)
+            if isinstance(outcome, Accepted):
+                accepted.append(outcome)
+                break
+            refused.append(outcome)
+    if not accepted:
+        reasons = "; ".join(f"{each.part}: {each.reason}" for each in refused[:3])
+        raise InputError(
+            f"nothing could be fitted ({reasons})" if reasons else "nothing to fit",
+            where=gpu.name,
+        )
+    own = engine not in ENGINES
+    sources = sorted({_wheel(text) for text in mine.texts("source")})
+    return Result(
+        gpu,
+        engine,
+        base_name,
+        "measured" if own else "calibrated",
+        tuple(sources),
+        tuple(accepted),
+        tuple(refused),
+    )
+
+
+def _wheel(source: str) -> str:
+    """Return a source without the names of single tables."""
+    return source.partition(",")[0]
+
+
+def _engine(timings: Timings, asked: str | None) -> str:
+    found = [name for name in timings.texts("engine") if name != "nccl"]
+    if asked is not None:
+        if asked not in found:
+            raise UnknownNameError("engine in these timings", asked, found)
+        return asked
+    if len(found) != 1:
+        raise InputError(
+            f"the timings are of several engines: {', '.join(found)}",
+            where="--engine",
+            remedy="name one",
+        )
+    return found[0]
+
+
+def _problems(timings: Timings, engine: str, source: Source) -> Iterator[Iterator[Problem]]:
+    """Yield, for each part, its problem on the engine's own rows and on those that stand in."""
+    pools: dict[tuple[str, str], Timings] = {}
+    for name in timings.texts("engine"):
+        mine = timings.where(engine=name)
+        pools.update(
+            {(name, part): mine.where(operation=part) for part in mine.texts("operation")}
+        )
+    for part, build in _parts(source):
+        order = (engine, *STAND_INS.get(engine, ("nccl",)))
+        if part == "latent_prefill":
+            order = (engine, *LATENT_PREFILL.get(engine, order[1:]))
+        found = [pools[name, part] for name in order if (name, part) in pools]
+        yield (problem for pool in found if (problem := build(pool)) is not None)
+
+
+def _parts(source: Source) -> Iterator[tuple[str, Build]]:
+    """Yield each kind of part with a way to build its problem from one engine's rows."""
+
+    def gemm(precision: Precision) -> Build:
+        return lambda rows: gemm_problem(rows, precision, source)
+
+    def decode(kv: Precision, *, latent: bool) -> Build:
+        return lambda rows: decode_problem(rows, kv, source, latent=latent)
+
+    def prefill(kv: Precision, *, latent: bool) -> Build:
+        return lambda rows: prefill_problem(rows, kv, source, latent=latent)
+
+    def experts(precision: Precision) -> Build:
+        return lambda rows: experts_problem(rows, precision, source)
+
+    def collective(name: str) -> Build:
+        return lambda rows: collective_problem(rows, name, source)
+
+    for precision in PRECISIONS:
+        yield "gemm", gemm(precision)
+    for kv in PRECISIONS:
+        yield "decode_attention", decode(kv, latent=False)
+        yield "prefill_attention", prefill(kv, latent=False)
+        yield "latent_attention", decode(kv, latent=True)
+        yield "latent_prefill", prefill(kv, latent=True)
+    for precision in PRECISIONS:
+        yield "experts", experts(precision)
+    for name in ("all_reduce", "all_gather", "reduce_scatter", "all_to_all"):
+        yield name, collective(name)

@@ -1,0 +1,56 @@
+"""The table of routed experts: a row over the tokens for each shape that was timed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibration.fit.problem import Mask, Residuals
+from sim.cost.residuals import ExpertShape, ShapeTable
+from sim.hardware.residual import ExpertShapes
+from sim.records import FloatArray
+
+TOKENS: Final = (1, 4, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 16384)
+"""Knots of the tokens."""
+_MOST: Final = 4.5
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeRows:
+    """Rows of experts: the shape of each group, and the tokens of each row."""
+
+    shapes: Sequence[ExpertShape]
+    groups: NDArray[np.intp]
+    tokens: FloatArray
+    has_prior: bool = False
+
+    def fit(self, log_errors: FloatArray, rows: Mask) -> ExpertShapes:
+        """Return the errors of each shape among some rows, read off at the knots."""
+        knots, lines = np.log2(np.array(TOKENS)), []
+        errors, order = np.clip(log_errors, -_MOST, _MOST), np.argsort(self.tokens, kind="stable")
+        for group in np.unique(self.groups[rows]):
+            mine = order[(self.groups[order] == group) & rows[order]]
+            row = np.interp(knots, np.log2(self.tokens[mine]), errors[mine])
+            numbers = " ".join(str(int(number)) for number in np.rint(100.0 * row))
+            lines.append(f"{_facts(self.shapes[group])} | {numbers}")
+        return ExpertShapes(tokens=TOKENS, shapes="\n".join(lines))
+
+    def log_ratio(self, table: Residuals) -> FloatArray:
+        """Return log(measured / form) of all rows; shapes that it lacks by their neighbours."""
+        if not isinstance(table, ExpertShapes):
+            raise TypeError(table)
+        read, found = ShapeTable.of(table), np.zeros(len(self.tokens))
+        for group in np.unique(self.groups):
+            mine = self.groups == group
+            found[mine] = np.log(read.curve(self.shapes[group]).factor(self.tokens[mine]))
+        return found
+
+
+def _facts(shape: ExpertShape) -> str:
+    sizes = (
+        *(shape.hidden, shape.intermediate, shape.experts),
+        *(shape.active, shape.expert_parallel, shape.matrices),
+    )
+    return " ".join(f"{size:g}" for size in sizes)

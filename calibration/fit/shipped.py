@@ -1,0 +1,36 @@
+"""`make calibrate`: the shipped profiles, made anew from the public wheel."""
+
+import sys
+from pathlib import Path
+from typing import Final
+
+from calibration.fit.document import write_profile
+from calibration.fit.fit import ENGINES, fit_timings
+from calibration.timings.aiconfigurator import SYSTEMS, import_aiconfigurator
+from sim.hardware import load_gpu
+from sim.hardware.load import FITTED
+
+AS_OF: Final = "2026-11-30"
+"""When the wheel was read."""
+
+
+def main(gpus: list[str]) -> int:
+    """Fit each GPU under each engine and write `hardware_profiles/fitted/<gpu>__<engine>.yaml`."""
+    for name in gpus or list(SYSTEMS):
+        timings = import_aiconfigurator([name])
+        for engine in ENGINES:
+            result = fit_timings(timings, load_gpu(name), engine=engine)
+            path: Path = FITTED / f"{name}__{engine}.yaml"
+            write_profile(result, path, as_of=AS_OF)
+            said = ", ".join(
+                f"{each.part} {each.evidence.held_out['all']:.1%}" for each in result.accepted
+            )
+            sys.stdout.write(f"{path.name} ({path.stat().st_size / 1e3:.0f} kB): {said}\n")
+            for refusal in result.refusals:
+                sys.stdout.write(f"  refused: {refusal}\n")
+            sys.stdout.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,16 @@
+"""Result files of serving benchmarks, one module a tool; `read_benchmark` is the door."""
+
+from calibration.importers.formats import FORMATS, read_benchmark, unknown_format
+from calibration.importers.record import FIGURES, Benchmark, Lengths, Read, Served, Unusable
+
+__all__ = [
+    "FIGURES",
+    "FORMATS",
+    "Benchmark",
+    "Lengths",
+    "Read",
+    "Served",
+    "Unusable",
+    "read_benchmark",
+    "unknown_format",
+]

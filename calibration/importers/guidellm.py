@@ -1,0 +1,116 @@
+"""GuideLLM: JSON with a list of benchmarks, one a load; statistics by `successful` and `total`.
+
+`inter_token_latency_ms` is (last - first token) / (tokens - 1), weighted by tokens: its mean is
+that of all gaps. `time_per_output_token_ms` holds the prompt as well: TTLT / tokens. Request
+latency is in seconds.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Final
+
+from calibration.importers.files import Document
+from calibration.importers.numbers import at, number, positive, text, whole
+from calibration.importers.record import Benchmark, Lengths, Read, Served, Unusable
+
+NAME: Final = "GuideLLM (JSON)"
+_MS: Final = {
+    "time_to_first_token_ms": ("ttft", 1.0),
+    "request_latency": ("ttlt", 1e3),
+}
+_CLOSED: Final = frozenset({"concurrent", "synchronous", "throughput"})
+
+
+def recognises(document: Document) -> bool:
+    """Tell whether a document is a report of this tool."""
+    return isinstance(document.get("benchmarks"), list)
+
+
+def read_all(document: Document, case: str) -> Iterator[Read]:
+    """Return each benchmark of the report, or why it measured nothing."""
+    listed = document.get("benchmarks")
+    for place, one in enumerate(listed if isinstance(listed, list) else [], 1):
+        name = f"{case} #{place}"
+        yield (
+            _read(document, one, name)
+            if isinstance(one, Mapping)
+            else Unusable(name, "is not an object")
+        )
+
+
+def _read(document: Document, one: Mapping[str, object], case: str) -> Read:
+    answered = whole(at(one, "metrics", "request_totals", "successful")) or whole(
+        at(one, "scheduler_state", "successful_requests")
+    )
+    figures = _figures(one)
+    inputs, outputs = _lengths(one, "prompt"), _lengths(one, "output")
+    if not figures or inputs is None or outputs is None:
+        return Unusable(case, "no request was answered in full, or its figures are empty")
+    strategy = at(one, "config", "strategy") or at(one, "args", "strategy")
+    kind = text(at(strategy, "type_"))
+    users = whole(at(strategy, "max_concurrency")) or whole(at(strategy, "streams"))
+    users = 1 if kind == "synchronous" else users
+    rate = None if kind in _CLOSED else positive(at(strategy, "rate"))
+    return Benchmark(
+        case=case,
+        tool=NAME,
+        inputs=inputs,
+        outputs=outputs,
+        prompts=answered,
+        figures=figures,
+        served=Served(model=text(at(document, "args", "model")) or text(at(one, "model"))),
+        requests_per_s=rate,
+        burstiness=1.0 if kind != "constant" else 1e4,  # evenly spaced
+        users=users,
+        failed=whole(at(one, "metrics", "request_totals", "errored")) or 0,
+    )
+
+
+def _statistics(one: Mapping[str, object], name: str) -> object:
+    """Return the statistics over answered requests, or over all where the file has only those."""
+    return at(one, "metrics", name, "successful") or at(one, "metrics", name, "total")
+
+
+def _figures(one: Mapping[str, object]) -> dict[str, float]:
+    found: dict[str, float | None] = {}
+    for theirs, (ours, factor) in _MS.items():
+        for statistic, value in _three(_statistics(one, theirs)):
+            found[f"{ours}_{statistic}_ms"] = None if value is None else value * factor
+    gaps = dict(_three(_statistics(one, "inter_token_latency_ms")))
+    found["itl_mean_ms"] = gaps["mean"]
+    found["tpot_median_ms"], found["tpot_p99_ms"] = gaps["median"], gaps["p99"]
+    whole_answer = dict(_three(_statistics(one, "time_per_output_token_ms")))
+    found["per_token_median_ms"] = whole_answer["median"]
+    speed = _statistics(one, "requests_per_second")
+    found["requests_per_s"] = positive(at(speed, "mean"))
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _three(statistics: object) -> list[tuple[str, float | None]]:
+    return [
+        ("mean", positive(at(statistics, "mean"))),
+        ("median", positive(at(statistics, "median"))),
+        ("p99", positive(at(statistics, "percentiles", "p99"))),
+    ]
+
+
+def _lengths(one: Mapping[str, object], side: str) -> Lengths | None:
+    found = _statistics(one, f"{side}_token_count")
+    mean = positive(at(found, "mean"))
+    if mean is None:
+        return None
+    ends = (number(at(found, "min")), number(at(found, "max")))
+    inner = [(p / 100, number(at(found, "percentiles", f"p{p:02d}"))) for p in _PERCENTILES]
+    table = [(0.0, ends[0]), *inner, (1.0, ends[1])]
+    return Lengths(mean, quantiles=rising(table))
+
+
+_PERCENTILES: Final = (1, 5, 10, 25, 50, 75, 90, 95, 99)
+
+
+def rising(table: list[tuple[float, float | None]]) -> tuple[tuple[float, float], ...]:
+    """Return the quantiles that are there; none at all without both ends, or where they fall."""
+    known = [(p, tokens) for p, tokens in table if tokens is not None]
+    whole_range = len(known) >= 2 and known[0][0] == 0 and known[-1][0] == 1
+    falls = any(later[1] < earlier[1] for earlier, later in pairwise(known))
+    return tuple(known) if whole_range and not falls and known[0][1] >= 1 else ()

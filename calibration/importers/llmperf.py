@@ -1,0 +1,125 @@
+"""llmperf: its flat summary (`results_ttft_s_mean`), or a table of loads keyed by users.
+
+The tool's own inter-token latency adds TTFT to the gaps and divides by all tokens, so it is TTLT
+/ tokens; its times are in seconds. The table of loads has `latency_ms_per_token`: with the
+throughput and Little's law its figures add up only if that leaves TTFT out, so it is a TPOT.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from calibration.importers.files import Document
+from calibration.importers.numbers import at, milliseconds, positive, text, whole
+from calibration.importers.record import Benchmark, Lengths, Read, Served, Unusable
+
+NAME: Final = "llmperf (JSON)"
+_TIMES: Final = {
+    "ttft_s": "ttft",
+    "end_to_end_latency_s": "ttlt",
+    "inter_token_latency_s": "per_token",
+}
+_STATISTICS: Final = {"mean": "mean", "quantiles_p50": "median", "quantiles_p99": "p99"}
+
+
+def recognises(document: Document) -> bool:
+    """Tell whether a document is a summary of this tool."""
+    return (
+        "results_ttft_s_mean" in document
+        or at(document, "results", "ttft_s") is not None
+        or (bool(document) and all(_is_load(one) for one in document.values()))
+    )
+
+
+def _is_load(one: object) -> bool:
+    return isinstance(one, Mapping) and "concurrency" in one and "input_token_length" in one
+
+
+def read_all(document: Document, case: str) -> Iterator[Read]:
+    """Return the run of a summary, or each load of a table; or why there is nothing in it."""
+    if all(_is_load(one) for one in document.values()):
+        for key, one in document.items():
+            if isinstance(one, Mapping):
+                yield _load(one, f"{case} #{key}")
+        return
+    yield _summary(_flat(document), case)
+
+
+def _load(one: Mapping[str, object], case: str) -> Read:
+    figures = {
+        "ttft_mean_ms": positive(one.get("first-time-to-token_mean_in_ms")),
+        "tpot_mean_ms": positive(one.get("latency_ms_per_token")),
+        "output_tokens_per_s": positive(one.get("throughput_token_per_s")),
+    }
+    return _benchmark(
+        case,
+        figures,
+        tokens=(positive(one.get("input_token_length")), positive(one.get("output_token_length"))),
+        users=whole(one.get("concurrency")),
+        prompts=None,
+        model=text(one.get("model")),
+    )
+
+
+def _summary(flat: Mapping[str, object], case: str) -> Read:
+    figures = {
+        f"{ours}_{name}_ms": milliseconds(flat.get(f"results_{theirs}_{statistic}"), "s")
+        for theirs, ours in _TIMES.items()
+        for statistic, name in _STATISTICS.items()
+    }
+    figures["output_tokens_per_s"] = positive(
+        flat.get("results_mean_output_throughput_token_per_s")
+    )
+    a_minute = positive(flat.get("results_num_completed_requests_per_min"))
+    figures["requests_per_s"] = None if a_minute is None else a_minute / 60
+    tokens = [
+        positive(flat.get(f"results_number_{side}_tokens_mean"))
+        or positive(flat.get(f"mean_{side}_tokens"))
+        for side in ("input", "output")
+    ]
+    return _benchmark(
+        case,
+        figures,
+        tokens=(tokens[0], tokens[1]),
+        users=whole(flat.get("num_concurrent_requests")),
+        prompts=whole(flat.get("results_num_completed_requests")),
+        model=text(flat.get("model")),
+        failed=whole(flat.get("results_number_errors")) or 0,
+    )
+
+
+def _benchmark(
+    case: str,
+    figures: Mapping[str, float | None],
+    *,
+    tokens: tuple[float | None, float | None],
+    users: int | None,
+    prompts: int | None,
+    model: str | None,
+    failed: int = 0,
+) -> Read:
+    known = {name: value for name, value in figures.items() if value is not None}
+    inputs, outputs = tokens
+    if not known or inputs is None or outputs is None:
+        return Unusable(case, "no request was answered, or its figures are empty")
+    return Benchmark(
+        case=case,
+        tool=NAME,
+        inputs=Lengths(inputs),
+        outputs=Lengths(outputs),
+        prompts=prompts,
+        figures=known,
+        served=Served(model=model),
+        users=users,
+        failed=failed,
+    )
+
+
+def _flat(document: Mapping[str, object], prefix: str = "") -> dict[str, object]:
+    """Return nested results under one key each, as the tool itself flattens them."""
+    flat: dict[str, object] = {}
+    for key, value in document.items():
+        if isinstance(value, Mapping):
+            flat.update(_flat(value, f"{prefix}{key}_"))
+        else:
+            flat[prefix + key] = value
+    return flat

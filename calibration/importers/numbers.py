@@ -1,0 +1,75 @@
+"""Numbers as benchmark files hold them: text, nulls, infinities and units of every kind."""
+
+import math
+from collections.abc import Mapping
+from typing import Final
+
+_MS_PER_UNIT: Final = {
+    "ns": 1e-6,
+    "us": 1e-3,
+    "µs": 1e-3,
+    "ms": 1.0,
+    "milliseconds": 1.0,
+    "s": 1e3,
+    "sec": 1e3,
+    "seconds": 1e3,
+}
+
+
+def number(value: object) -> float | None:
+    """Return a number, also from text; None for everything else. Infinity stays infinite.
+
+    >>> number("inf"), number("12.5"), number(None), number("n/a"), number(True)
+    (inf, 12.5, None, None, None)
+    """
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, int | float):
+        return None if math.isnan(value) else float(value)
+    if not isinstance(value, str):
+        return None
+    try:
+        found = float(value.strip().replace(",", ""))
+    except ValueError:
+        return None
+    return None if math.isnan(found) else found
+
+
+def positive(value: object) -> float | None:
+    """Return a finite number above 0, else None."""
+    found = number(value)
+    return found if found is not None and math.isfinite(found) and found > 0 else None
+
+
+def whole(value: object) -> int | None:
+    """Return a whole number from 1, else None: `null`, 0 and infinity mean no limit in files."""
+    found = positive(value)
+    return int(found) if found is not None and found == int(found) else None
+
+
+def milliseconds(value: object, unit: str) -> float | None:
+    """Return a time in ms; None for none, or in a unit that is no time.
+
+    >>> milliseconds(0.25, "sec"), milliseconds(3, "parsecs")
+    (250.0, None)
+    """
+    factor, found = _MS_PER_UNIT.get(unit.strip().lower()), positive(value)
+    return None if factor is None or found is None else found * factor
+
+
+def at(document: object, *path: str) -> object:
+    """Return what lies under some keys, or None where the way ends.
+
+    >>> at({"a": {"b": 3}}, "a", "b"), at({"a": None}, "a", "b")
+    (3, None)
+    """
+    for key in path:
+        if not isinstance(document, Mapping):
+            return None
+        document = document.get(key)
+    return document
+
+
+def text(value: object) -> str | None:
+    """Return text that is not empty, else None."""
+    return value.strip() or None if isinstance(value, str) else None

@@ -1,0 +1,6 @@
+"""Importer of the public kernel tables in the PyPI wheel `aiconfigurator-core` (Apache-2.0)."""
+
+from calibration.timings.aiconfigurator.tables import SOURCE, import_aiconfigurator
+from calibration.timings.aiconfigurator.wheel import ENGINES, SYSTEMS, installed
+
+__all__ = ["ENGINES", "SOURCE", "SYSTEMS", "import_aiconfigurator", "installed"]

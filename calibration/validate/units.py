@@ -1,0 +1,31 @@
+"""Times in other units than their column says: found by a factor of about a thousand."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from sim.errors import InputError
+
+THOUSAND: Final = (250.0, 4000.0)
+"""A median of measured / predicted in here, or its inverse, is a slip of units: no prediction is
+off by so much, and no two columns of a table either."""
+
+
+def check_units(
+    name: str, pairs: Sequence[tuple[float | None, float | None]], *, where: str
+) -> None:
+    """Raise `InputError` where (predicted, measured) times differ by a thousand at the median."""
+    known = [(p, m) for p, m in pairs if p is not None and m is not None and p > 0]
+    if not known:
+        return
+    ratio = float(np.median([measured / predicted for predicted, measured in known]))
+    low, high = THOUSAND
+    for factor, unit in ((ratio, "µs"), (1 / ratio, "seconds")):
+        if low < factor < high:
+            raise InputError(
+                f"`{name}` is {ratio:,.3g} times the prediction at the median of {len(known)}"
+                f" rows, as if it were in {unit}",
+                where=where,
+                remedy="give it in milliseconds",
+            )
