@@ -5,6 +5,7 @@ from math import exp
 
 from sim.cost.layout import Layout
 from sim.cost.operation import Operation
+from sim.cost.pass_load import Reads
 from sim.cost.residuals import grid_of
 from sim.cost.work import ACTIVATION_BYTES
 from sim.hardware import DecodeAttentionFit, FittedProfile, GpuProfile
@@ -186,3 +187,17 @@ def _decode_factor(kind: Attention, fit: DecodeAttentionFit, items: int) -> floa
     }
     grid = grid_of(fit.residual)
     return exp(float(grid.log_ratio(**{name: quantities[name] for name in grid.names})))
+
+
+def decode_s(
+    kinds: list[tuple[int, Rates]], read: float, pairs: float, capped: Reads, share: float
+) -> float:
+    """Return the time of all kinds of attention over one lane's share of the reads, s."""
+    total = 0.0
+    for index, rates in kinds:
+        if index < 0:
+            total += rates.seconds(read * share, pairs * share)
+        else:
+            read_here, pairs_here = capped[index]
+            total += rates.seconds(read_here * share, pairs_here * share)
+    return total

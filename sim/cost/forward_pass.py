@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from copy import copy
 
-from sim.cost.attention import NO_LIMIT, Attention, Rates, decode_rates
+from sim.cost.attention import NO_LIMIT, Attention, Rates, decode_rates, decode_s
 from sim.cost.dense import Dense
 from sim.cost.fits_range import beyond_the_fits
 from sim.cost.fits_used import fits_used
-from sim.cost.host import HostTime, padded
+from sim.cost.host import HostTime, Size, on_graphs, padded
 from sim.cost.layers import layers_of
-from sim.cost.layout import Lane, Layout
+from sim.cost.layout import Lane, Layout, fullest_lane
 from sim.cost.operation import Operation
 from sim.cost.pass_load import PassLoad, Reads
 from sim.cost.prefill import Prefill
@@ -18,8 +18,6 @@ from sim.hardware import EngineProfile, FittedProfile, GpuProfile
 from sim.model import Model
 
 _MOST_REMEMBERED = 1 << 18
-_Size = tuple[int, float, int] | tuple[int, float, int, int]
-"""Tokens, logits and states of a lane, and the tokens that its experts see if they are others."""
 
 
 class ForwardPass:
@@ -65,7 +63,7 @@ class ForwardPass:
         """Host time that is more than a constant on top; None in the simple case."""
         self._host_pass_s = self.host.pass_s if self._host is None else 0.0
         self._host_sequence_s = self.host.sequence_s if self._host is None else 0.0
-        self._by_size: dict[_Size, float] = {}
+        self._by_size: dict[Size, float] = {}
         self._gpu_side = copy(self)
         """The same without the host where `_host` adds it."""
         self._gpu_side._host = None  # noqa: SLF001  # its own
@@ -120,7 +118,7 @@ class ForwardPass:
         """Return the time of a pass with the fields of a `PassLoad`, s: the inner call."""
         tokens, logits = positions + prefill_tokens, logit_positions + prefill_sequences
         count = sequences + prefill_sequences
-        key: _Size
+        key: Size
         if self._lanes > 1:
             lane = self._lane(sequences, positions, logits, prefill_sequences, prefill_tokens)
             held = lane.sequences if self._stateful else 0
@@ -136,7 +134,7 @@ class ForwardPass:
             if self._simple:
                 total += kinds[0][1].seconds(context_tokens, pairs)
             else:
-                total += _decode_s(kinds, context_tokens, pairs, capped, decode)
+                total += decode_s(kinds, context_tokens, pairs, capped, decode)
         if prefill_tokens:
             reads = ((prefill_context_tokens, prefill_pairs), *prefill_capped)
             total += self._prefill_s(reads, prefill_sequences, prefill_tokens, prefill)
@@ -158,25 +156,10 @@ class ForwardPass:
     def _lane(
         self, sequences: int, positions: int, logits: float, prompts: int, prompt_tokens: int
     ) -> Lane:
-        """Return what the fullest lane of a pass holds.
-
-        Sequences are spread over attention-data groups and pipeline microbatches; one sequence is
-        never split, so a lane holds at least one of those there are. Experts see the tokens of all
-        groups of their stage.
-        """
-
-        def fullest(parts: int, decoding: int, prefilling: int) -> int:
-            share = -(-decoding // max(1, min(parts, sequences)))
-            return share - (-prefilling // max(1, min(parts, prompts)))
-
-        return Lane(
-            tokens=fullest(self._lanes, positions, prompt_tokens),
-            sequences=fullest(self._lanes, sequences, prompts),
-            logits=logits / max(1, min(self._lanes, sequences + prompts)),
-            decode=1.0 / max(1, min(self._lanes, sequences)),
-            prefill=1.0 / max(1, min(self._lanes, prompts)),
-            decoding=-(-sequences // self._lanes),
-            stage_tokens=fullest(self.layout.pipeline, positions, prompt_tokens),
+        """Return what the fullest lane of a pass holds."""
+        lanes, stages = self._lanes, self.layout.pipeline
+        return fullest_lane(
+            lanes, stages, (sequences, prompts), (positions, prompt_tokens), logits
         )
 
     def line(
@@ -250,31 +233,11 @@ class ForwardPass:
         """Return the engine's own time per pass, s; with `asynchronous`, beside the GPU's."""
         return self.host.seconds(sequences, tokens, prompts)
 
-    def _beside_attention_s(self, size: _Size, sequences: int) -> float:
+    def _beside_attention_s(self, size: Size, sequences: int) -> float:
         """Return the time of all that does not depend on the context, host included, s."""
         known = self._by_size.get(size)
         if known is None:
-            known = self.dense.seconds(*(self._on_graphs(size) if self._graphs else size))
+            known = self.dense.seconds(*(on_graphs(size, self._graphs) if self._graphs else size))
             if len(self._by_size) < _MOST_REMEMBERED:  # fractional positions hardly repeat
                 self._by_size[size] = known
         return known + self._host_pass_s + self._host_sequence_s * sequences
-
-    def _on_graphs(self, size: _Size) -> _Size:
-        """Return a size with its tokens filled up to those of a captured graph."""
-        tokens, logits, held, *stage = size
-        more = (padded(each, self._graphs) for each in stage)
-        return (padded(tokens, self._graphs), logits, held, *more)  # type: ignore[return-value]
-
-
-def _decode_s(
-    kinds: list[tuple[int, Rates]], read: float, pairs: float, capped: Reads, share: float
-) -> float:
-    """Return the time of all kinds of attention over one lane's share of the reads, s."""
-    total = 0.0
-    for index, rates in kinds:
-        if index < 0:
-            total += rates.seconds(read * share, pairs * share)
-        else:
-            read_here, pairs_here = capped[index]
-            total += rates.seconds(read_here * share, pairs_here * share)
-    return total

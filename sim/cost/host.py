@@ -6,6 +6,9 @@ from math import ceil
 
 from sim.hardware import EngineProfile
 
+Size = tuple[int, float, int] | tuple[int, float, int, int]
+"""Tokens, logits and states of a lane, and the tokens that its experts see if they are others."""
+
 
 @dataclass(frozen=True, slots=True)
 class HostTime:
@@ -80,3 +83,10 @@ def padded(tokens: int, sizes: tuple[int, ...]) -> int:
     """
     place = bisect_left(sizes, tokens)
     return sizes[place] if tokens and place < len(sizes) else tokens
+
+
+def on_graphs(size: Size, sizes: tuple[int, ...]) -> Size:
+    """Return a size with its tokens filled up to those of a captured graph."""
+    tokens, logits, held, *stage = size
+    more = (padded(each, sizes) for each in stage)
+    return (padded(tokens, sizes), logits, held, *more)  # type: ignore[return-value]

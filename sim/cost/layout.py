@@ -88,3 +88,29 @@ class Lane(NamedTuple):
     """Sequences that decode in it."""
     stage_tokens: int
     """Tokens of all groups of its pipeline stage: what the experts see."""
+
+
+def fullest_lane(
+    lanes: int, stages: int, sequences: tuple[int, int], tokens: tuple[int, int], logits: float
+) -> Lane:
+    """Return what the fullest lane holds of a pass with (decoding, prefilling) sequences.
+
+    They are spread over attention-data groups and pipeline microbatches; one sequence is never
+    split, so a lane holds at least one of those there are. Experts see the tokens of all groups of
+    their stage.
+    """
+    decoding, prompts = sequences
+
+    def fullest(parts: int, counts: tuple[int, int]) -> int:
+        share = -(-counts[0] // max(1, min(parts, decoding)))
+        return share - (-counts[1] // max(1, min(parts, prompts)))
+
+    return Lane(
+        tokens=fullest(lanes, tokens),
+        sequences=fullest(lanes, sequences),
+        logits=logits / max(1, min(lanes, decoding + prompts)),
+        decode=1.0 / max(1, min(lanes, decoding)),
+        prefill=1.0 / max(1, min(lanes, prompts)),
+        decoding=-(-decoding // lanes),
+        stage_tokens=fullest(stages, tokens),
+    )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import ceil, floor
+from math import floor
 
 from sim.cost.attention import INDEXER_BYTES
 from sim.cost.dense import STATE_BYTES
@@ -10,13 +10,13 @@ from sim.cost.drafter import DraftMemory, Extra
 from sim.cost.kv_shape import KvShape
 from sim.cost.layers import layers_of
 from sim.cost.layout import Layout, unshared_heads
+from sim.cost.weights import stage_share, weight_bytes_per_gpu
 from sim.cost.work import ACTIVATION_BYTES
 from sim.deployment import Deployment
 from sim.errors import DoesNotFitError
 from sim.hardware import EngineProfile, GpuProfile
-from sim.model import DenseMlp, Experts, GroupedQuery, Layer, Model
+from sim.model import GroupedQuery, Model
 from sim.precision import BYTES_PER_WEIGHT
-from sim.units import GB
 
 _WIDEST = 8
 """GPUs of one replica that share a layer, at most."""
@@ -72,48 +72,6 @@ def draft_memory(
     return DraftMemory(weights, full, tuple(sorted(windows.items())), state)
 
 
-def weight_bytes_per_gpu(model: Model, gpu: GpuProfile, deployment: Deployment) -> float:
-    """Return the weights on the fullest GPU: its share of the matrices and tables, the rest whole.
-
-    Embedding, LM head, norms, biases and vision stay in 16 bits. A checkpoint size of the user's
-    own (`deployment.checkpoint_gb`) replaces the count and is split evenly.
-    """
-    layout, layers = Layout.of(deployment), layers_of(model, gpu, deployment)
-    if deployment.checkpoint_gb is not None:
-        return deployment.checkpoint_gb * GB / (layout.stage_gpus * layout.pipeline)
-    total = sum(
-        count * gemm.weight_elements * gemm.format.weight_bytes for gemm, count in layers.gemms
-    )
-    for mlp, count in layers.experts:
-        own = mlp.experts / layout.expert / layout.expert_tensor
-        one = mlp.expert_elements(model.hidden_size) * layers.expert_format.weight_bytes
-        total += count * own * (one + mlp.bias_elements * ACTIVATION_BYTES)
-    small = sum(group.count * _small_elements(group.layer, model) for group in model.groups)
-    total = (total + small * ACTIVATION_BYTES) * _stage_share(model, layout)
-    tables = 1 if model.tied_embeddings or layout.pipeline > 1 else 2
-    total += tables * layers.head.weight_elements * ACTIVATION_BYTES
-    ends = model.final_norm_elements + model.other_elements + model.head_bias_elements
-    return total + (ends + model.vision_parameters / layout.tensor) * ACTIVATION_BYTES
-
-
-def _small_elements(layer: Layer, model: Model) -> int:
-    """Norms, biases, convolutions: whatever is no matrix of a product; on every rank."""
-    mlp, small = layer.mlp, layer.norm_elements
-    if layer.mixer is not None:
-        small += layer.mixer.other_elements
-    if isinstance(mlp, DenseMlp):
-        small += mlp.bias_elements
-    elif isinstance(mlp, Experts):
-        small += mlp.router_elements - model.hidden_size * mlp.experts
-        small += model.hidden_size * mlp.shared_gate
-    return small
-
-
-def _stage_share(model: Model, layout: Layout) -> float:
-    """Share of the layers on the longest pipeline stage."""
-    return ceil(model.num_layers / layout.pipeline) / model.num_layers
-
-
 def _kv_bytes(
     model: Model, deployment: Deployment, draft_share: float
 ) -> tuple[float, dict[int, float], float]:
@@ -132,7 +90,7 @@ def _kv_bytes(
             one += mixer.indexer_elements_per_token * INDEXER_BYTES
         full += count * one
     state = model.state_elements_per_sequence * STATE_BYTES / layout.tensor
-    share = _stage_share(model, layout) * (1.0 + draft_share)
+    share = stage_share(model, layout) * (1.0 + draft_share)
     return full * share, {w: value * share for w, value in windows.items()}, state * share
 
 

@@ -110,8 +110,7 @@ class Replica(Observed):
 
     def _pass_by(self, now: float) -> None:
         """Account for the passes of the leap that ends now, and see who arrived meanwhile."""
-        batch = self.batch
-        gone = self._leap.passes
+        batch, gone = self.batch, self._leap.passes
         self.passes = passes = self.passes + gone
         batch.advance(gone)
         if self.prefilling:
@@ -161,8 +160,7 @@ class Replica(Observed):
     def _stretch(self, now: float, room: float) -> float:
         """Make the leap that decodes from `now` as long as nothing changes; return its time."""
         batch, leap = self.batch, self._leap
-        ahead = batch.next_breakpoint() - self.passes
-        ahead = min(ahead, leap.limit)
+        ahead = min(batch.next_breakpoint() - self.passes, leap.limit)
         if batch.growth * ahead > room:
             ahead = self.pool.passes_that_fit(batch, self.passes, ahead)
         ahead, self.horizon = min(ahead, self.horizon or ahead), 0

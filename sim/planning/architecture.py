@@ -7,7 +7,7 @@ from typing import Literal
 from sim.cost import STATE_BYTES, Bound, Operation, even_load, ridge_tokens_per_pass
 from sim.cost.attention import INDEXER_BYTES, attention_kinds
 from sim.cost.layout import Layout
-from sim.cost.memory import weight_bytes_per_gpu
+from sim.cost.weights import weight_bytes_per_gpu
 from sim.decoding import Autoregressive
 from sim.deployment import Deployment
 from sim.errors import DoesNotFitError, InputError, SimError

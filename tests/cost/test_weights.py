@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from sim.cost.layers import Layers, layers_of
-from sim.cost.memory import weight_bytes_per_gpu
+from sim.cost.weights import weight_bytes_per_gpu
 from sim.deployment import Deployment
 from sim.hardware import load_gpu
 from sim.model import DenseMlp, Experts, GroupedQuery, Latent, Model, list_models
