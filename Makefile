@@ -50,7 +50,7 @@ format: $(VENV)/.installed-dev
 
 ## bench: measure the speed of the simulator
 bench: $(VENV)/.installed-dev
-	$(BIN)/python tests/bench/bench.py
+	$(BIN)/python tests/bench/bench.py --day
 
 ## accuracy: compare with measured serving runs and write docs/accuracy.md
 accuracy: $(VENV)/.installed-dev

@@ -14,7 +14,7 @@ Overrides = Annotated[
 ]
 TraceFile = Annotated[
     Path | None,
-    typer.Option("--trace", metavar="FILE", help="Replay this CSV instead of the workload."),
+    typer.Option("--trace", metavar="FILE", help="Replay this trace instead of the workload."),
 ]
 Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="Random seed.")]
 Seeds = Annotated[

@@ -190,28 +190,28 @@ class _World:
         """Turn the log into records."""
         log, traffic = self.log, self.traffic
         leaps = log.columns([r.in_flight for r in self.replicas if r.in_flight >= 0])
-        status, last_token_s = np.array(log.status), np.array(log.last_token_s)
+        status, last_token_s = np.asarray(log.status), np.asarray(log.last_token_s)
         status[~np.isnan(last_token_s)] = Status.FINISHED
-        arrival_s = np.array(log.arrival_s)
+        arrival_s = np.asarray(log.arrival_s)
         entered = ~np.isnan(arrival_s) & (status != Status.REJECTED)
-        first_token_s = np.array(log.first_token_s)
+        first_token_s = np.asarray(log.first_token_s)
         order = np.arange(len(traffic)) if self.loop is None else self.loop.order()
         places = np.argsort(order)
         counted = places < traffic.measured
         seen = gaps_and_first_chunks(log, leaps, first_token_s, status, counted)
-        chunks, kv = np.array(log.chunks, dtype=np.int64), self.limits.kv
+        chunks, kv = np.asarray(log.chunks, dtype=np.int64), self.limits.kv
         records = RequestRecords(
             request_id=np.arange(len(traffic)),
-            replica=np.array(log.replica, dtype=np.int64) // self.limits.lanes,
+            replica=np.asarray(log.replica, dtype=np.int64) // self.limits.lanes,
             arrival_s=arrival_s,
-            admitted_s=np.array(log.admitted_s),
+            admitted_s=np.asarray(log.admitted_s),
             first_token_s=np.where(chunks == 1, last_token_s, seen.first_visible_s),  # to the bit
             last_token_s=last_token_s,
             input_tokens=traffic.input_tokens,
-            cached_input_tokens=np.array(log.cached_tokens),
+            cached_input_tokens=np.asarray(log.cached_tokens),
             output_tokens=traffic.output_tokens,
             status=status,
-            preemptions=np.array(log.preemptions, dtype=np.int64),
+            preemptions=np.asarray(log.preemptions, dtype=np.int64),
             chunks=chunks,
             max_gap_s=seen.max_gap_s,
             request_class=traffic.request_class,

@@ -15,7 +15,9 @@ BoolArray = NDArray[np.bool_]
 
 
 def rows(records: RequestRecords, which: slice | BoolArray) -> RequestRecords:
-    """Return some of the records."""
+    """Return some of the records; no copies where they are all there is."""
+    if not isinstance(which, slice) and which.all():
+        return records
     return RequestRecords(*(getattr(records, field.name)[which] for field in fields(records)))
 
 

@@ -1,7 +1,7 @@
 """How fast the simulator is: `make bench`. CPU-seconds, median of three, on the machine named.
 
-No figure of time belongs into a test, so they are here. `--million` adds the run of a million
-requests, `--trace FILE` names the Azure conversation trace where it lies elsewhere.
+No figure of time belongs into a test, so they are here. `--day` adds a day of two million
+requests, `--million` a million of J, `--trace FILE` names the Azure trace elsewhere.
 """
 
 import argparse
@@ -23,17 +23,15 @@ from rich.console import Console
 from rich.table import Table
 
 from sim.engine import simulate
-from sim.metrics.measure import measure
 from sim.records import Simulation
 from sim.scenario import Scenario, build_scenario, resolve
 from sim.units import GB
 from sim.workload import stream
 
 ROOT = Path(__file__).resolve().parents[2]
-SLIDER = Path(__file__).with_name("slider.py")
+SLIDER, HEAVY = (Path(__file__).with_name(name) for name in ("slider.py", "heavy.py"))
 REPEATS = 3
 COMMAND = (sys.executable, "-c", "from app.cli.main import main; main()")
-KIB = 1024
 
 JOB: Mapping[str, Any] = {
     "name": "job-j",
@@ -175,29 +173,41 @@ def _command(what: str, aim_s: float, *command: str) -> Figure:
     return Figure(what, median(command_cpu_s(*command) for _ in range(REPEATS)), "CPU-s", aim_s)
 
 
-def million(plain_s_per_request: float) -> list[Figure]:
-    """One million requests of J in a process of its own, measured from start to metrics."""
-    command = [sys.executable, str(Path(__file__).resolve()), "--million-alone"]
+def alone(name: str) -> dict[str, float]:
+    """Return what `heavy.py` finds out about one run, in a process of its own."""
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, str(HEAVY), name]
     done = subprocess.run(command, env=environment, capture_output=True, check=True)
-    found = json.loads(done.stdout)
-    relative = found["simulation_cpu_s"] / 1e6 / plain_s_per_request
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+def pressure() -> list[Figure]:
+    """J with chunked prefill, and 60 % of the KV that it would take."""
+    found = [alone("pressed") for _ in range(REPEATS)]
+    cpu_s, requests = median(one["simulation_cpu_s"] for one in found), found[0]["requests"]
     return [
-        Figure("One million of J: whole process", found["cpu_s"], "CPU-s", 30.0),
-        Figure("  simulation alone", found["simulation_cpu_s"], "CPU-s"),
-        Figure("  peak memory", found["peak_bytes"] / GB, "GB", 1.5),
-        Figure("  time per request / J's", relative, "×", 1.15),
+        Figure("J at 8/s in small passes, 60 % of its KV: simulation", cpu_s, "CPU-s"),
+        Figure("  requests per CPU-second", requests / cpu_s, "", 15_000, at_least=True),
+        Figure("  preemptions per request", found[0]["preemptions"] / requests, ""),
     ]
 
 
-def million_alone() -> None:
-    """Be that process: print its figures as JSON."""
-    scenario = job("autoregressive", 1_000_000)
-    cpu_s, simulation = timed_simulation(scenario)
-    measure(simulation, slo=scenario.slo, pipeline=scenario.pipeline, gpus=1, seed=0)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIB
-    figures = {"cpu_s": time.process_time(), "simulation_cpu_s": cpu_s, "peak_bytes": peak}
-    print(json.dumps(figures))
+def heavy(name: str, title: str, aim_s: float, aim_gb: float) -> list[Figure]:
+    """Return the figures of a long run, from the start of its process to metrics."""
+    found = alone(name)
+    return [
+        Figure(f"{title}: whole process", found["cpu_s"], "CPU-s", aim_s),
+        Figure("  simulation alone", found["simulation_cpu_s"], "CPU-s"),
+        Figure("  peak memory", found["peak_bytes"] / GB, "GB", aim_gb),
+    ]
+
+
+def million(plain_s_per_request: float) -> list[Figure]:
+    """One million requests of J."""
+    figures = heavy("million", "One million of J", 30.0, 1.5)
+    relative = figures[1].value / 1e6 / plain_s_per_request
+    return [*figures, Figure("  time per request / J's", relative, "×", 1.15)]
 
 
 def machine() -> str:
@@ -220,15 +230,14 @@ def main() -> None:
     """Measure, and print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--million", action="store_true", help="add a run of a million requests")
-    parser.add_argument("--million-alone", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--day", action="store_true", help="add a day of two million requests")
     parser.add_argument("--trace", type=Path, help="the Azure conversation trace of 2023")
     options = parser.parse_args()
-    if options.million_alone:
-        million_alone()
-        return
     trace = azure_trace(options.trace)
     figures, plain_s_per_request = simulations()
-    figures += commands(trace)
+    figures += [*pressure(), *commands(trace)]
+    if options.day:
+        figures += heavy("day", "A day, 2 million requests, 64 replicas", 120.0, 2.0)
     if options.million:
         figures += million(plain_s_per_request)
     table = Table(title=f"CPU-seconds, median of {REPEATS}\n{machine()}", title_justify="left")
