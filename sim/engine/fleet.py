@@ -54,8 +54,8 @@ class Pricing:
 
     def of_lanes(self) -> "Pricing":
         """Return the same for lanes that see no other ranks."""
-        own = None if self.draft_cost is None else LanePass(self.draft_cost)
-        return Pricing(self.strategy, LanePass(self.cost), own)
+        own = None if self.draft_cost is None else lane_pass(self.draft_cost)
+        return Pricing(self.strategy, lane_pass(self.cost), own)
 
     def policy(self, max_batched_tokens: int) -> Policy | None:
         """Return what depends on the batch; it prices a batch without other ranks."""

@@ -46,7 +46,8 @@ def test_flop_are_two_for_each_weight_and_position(found: list[Anatomy]) -> None
     canvas = next(one for one in found if one.entry.decoding.name == "diffusion")
     layers = 8_030_261_248 - 2 * 128_256 * 4096  # without embedding and head
     head, attention = 128_256 * 4096 * 32, 328 * 328 * 32 * 4096 * 2
-    whole = 2 * (328 * layers + head + attention)
+    padded = 336  # graphs of this engine are captured for multiples of 8 tokens
+    whole = 2 * (padded * layers + head + attention)
     assert canvas.stretches[0].flop == pytest.approx(whole, rel=0.01)
 
 

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 
@@ -23,7 +24,9 @@ def small(*changes: str) -> Scenario:
 
 def test_one_seed_is_the_plain_run() -> None:
     plain, careful = run(small()), run_thoroughly(small())
-    assert careful.metrics == plain.metrics
+    for name, one in plain.metrics.latency.items():  # the kernels' error comes on top
+        assert replace(careful.metrics.latency[name], whole=one.whole) == one
+    assert careful.metrics.requests == plain.metrics.requests
     assert careful.replications is None
 
 

@@ -34,6 +34,8 @@ GEMM_FORMATS: Final = ("bfloat16", "fp8", "fp8_block", "nvfp4", "sq")
 """Weight-only products run in 16 bits in our cost model and take their coefficients."""
 BIMODAL: Final = frozenset({"b200_sxm", "b300_sxm", "gb200", "gb300"})
 """GPUs whose fp8 products under vLLM jump between two times from one M to the next."""
+HOPPER: Final = frozenset({"h100_sxm", "h200_sxm"})
+"""GPUs whose fp8 experts by ModelOpt's CUTLASS kernel are no server's choice."""
 UNGATED: Final = frozenset({(2688, 1856), (1024, 2688), (2048, 5120), (8192, 5120)})
 """(hidden, expert) widths of the public models whose experts have two matrices, not three."""
 LATENT: Final = (576, 512)
@@ -165,13 +167,16 @@ def latent(system: str, gpu: str, engine: str) -> Iterator["pa.Table"]:
 def experts(system: str, gpu: str, engine: str) -> Iterator["pa.Table"]:
     """Yield routed experts of one rank; `num_tokens` counts the tokens of all ranks.
 
-    TensorRT-LLM's DeepGEMM rows on Blackwell are far slower than servers are: they are left out.
+    TensorRT-LLM's DeepGEMM rows on Blackwell are far slower than servers are, and so are those of
+    ModelOpt's CUTLASS experts on Hopper (a fifth of the bandwidth): they are left out.
     """
     rows = read_rows(system, "moe", engine, "moe_perf")
     if rows is None:
         return
     kept = np.isin(rows.columns["moe_dtype"], list(FORMATS))
-    kept &= np.array(["deepgemm" not in str(name) for name in rows.columns["kernel_source"]])
+    slow = ("deepgemm", "modeloptfp8moe_flashinfer_cutlass") if system in HOPPER else ("deepgemm",)
+    names = [str(name) for name in rows.columns["kernel_source"]]
+    kept &= np.array([not any(one in name for one in slow) for name in names])
     rows = rows.where(kept)
     hidden, width = rows.columns["hidden_size"], rows.columns["inter_size"]
     ungated = np.zeros(len(rows), dtype=bool)

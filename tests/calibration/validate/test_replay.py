@@ -29,7 +29,7 @@ def test_a_run_is_driven_as_the_suites_do(a_run: Callable[..., MeasuredRun]) -> 
 
 def test_one_user_gets_the_time_of_a_hand_made_decode(a_run: Callable[..., MeasuredRun]) -> None:
     # One user: every pass is a pass of one sequence, so TPOT is the pass time at the mean context.
-    run = a_run(concurrency=1, input_tokens=1000, output_tokens=100)
+    run = a_run(engine="generic", concurrency=1, input_tokens=1000, output_tokens=100)
     result = predict(run, "mean")
     assert isinstance(result, Prediction)
     # The floor: 7.5e9 weights (all but the input embedding) in bf16 over 3.35 TB/s.
