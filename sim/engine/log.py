@@ -134,6 +134,6 @@ class Log:
 def in_system(entered_s: np.ndarray, left_s: np.ndarray) -> StepSeries:
     """Count the requests inside after each entering and leaving."""
     times = np.concatenate([entered_s, left_s])
-    steps = np.concatenate([np.ones(len(entered_s), int), -np.ones(len(left_s), int)])
+    steps = np.concatenate([np.ones(len(entered_s), np.int8), -np.ones(len(left_s), np.int8)])
     order = np.argsort(times, kind="stable")
-    return StepSeries(time_s=times[order], count=np.cumsum(steps[order]))
+    return StepSeries(time_s=times[order], count=np.cumsum(steps[order], dtype=np.int64))

@@ -1,5 +1,6 @@
-"""What routers may see of a replica, at any moment of a leap."""
+"""What a replica waits for, and what routers may see of it at any moment of a leap."""
 
+from collections.abc import Callable
 from typing import Self
 
 import simpy
@@ -13,6 +14,13 @@ class Observed(ReplicaState):
 
     env: simpy.Environment
     _leap: Leap
+    _pending: simpy.Timeout | None = None
+    """The boundary or awakening to come; None while idle with nothing in sight."""
+
+    def _schedule(self, delay_s: float, callback: Callable[[simpy.Event], None]) -> None:
+        self._pending = pending = simpy.Timeout(self.env, delay_s)
+        if pending.callbacks is not None:
+            pending.callbacks.append(callback)
 
     @property
     def lanes(self) -> tuple[Self, ...]:

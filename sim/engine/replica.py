@@ -15,7 +15,6 @@ from sim.engine.kv_pool import KvPool
 from sim.engine.leap_log import log_decode, log_mixed
 from sim.engine.log import Log
 from sim.engine.observed import Observed
-from sim.engine.policies import Policy
 from sim.engine.pricing import Leap, Pricer
 from sim.engine.schedulers import Scheduler
 from sim.engine.sequence import Sequence
@@ -38,13 +37,10 @@ class Replica(Observed):
         accept: Callable[[int, int, float], Sequence | None],
         on_finish: Callable[[int, int, float], bool],
         leap: bool = True,
-        policy: Policy | None = None,
     ) -> None:
         super().__init__(index, pool, log, pricer.cost.reaches)
         self.env, self.pricer, self.scheduler, self.feed = env, pricer, scheduler, feed
-        self.accept, self.on_finish, self.policy, self.leaping = accept, on_finish, policy, leap
-        self._pending: simpy.Timeout | None = None
-        """The boundary or awakening to come; None while idle with nothing in sight."""
+        self.accept, self.on_finish, self.leaping = accept, on_finish, leap
         self._leap = Leap(len(pricer.cost.reaches))
         self._open = False
         """An arrival may cut the leap in flight."""
@@ -74,12 +70,15 @@ class Replica(Observed):
             self._schedule(max(0.0, self.feed.next_s - self.env.now), self._wake)
 
     def _wake(self, _: simpy.Event) -> None:
+        self._take_together()
+        self._go_on(self.env.now)
+
+    def _take_together(self) -> float:
+        """Take the next arrivals, those of one instant, and return when that is, s."""
         feed, first_s = self.feed, self.feed.next_s
         while feed.next_s == first_s < inf:
             self._take_next(feed)
-        duration_s = self._begin(self.env.now)
-        if duration_s >= 0.0:
-            self._schedule(duration_s, self._boundary)
+        return first_s
 
     def _take_next(self, feed: Feed) -> None:
         row, at_s = feed.take()
@@ -92,21 +91,28 @@ class Replica(Observed):
     # -- passes -------------------------------------------------------------------------------
 
     def _boundary(self, _: simpy.Event) -> None:
-        """Let passes go by: one leap, or all that is left if the arrivals are known beforehand.
+        self._pass_by(self.env.now)
+        self._go_on(self.env.now)
+
+    def _go_on(self, now: float) -> None:
+        """Begin the next passes, or go through all that is left if the arrivals are known.
 
         Then nothing else can happen to this replica, and it need not wait for the others until
         its own measured requests are through.
         """
-        now = self.env.now
         while True:
-            self._pass_by(now)
             duration_s = self._begin(now)
-            if duration_s < 0.0:
+            if duration_s >= 0.0:
+                if not self.own_left:
+                    self._schedule(now + duration_s - self.env.now, self._boundary)
+                    return
+                now += duration_s
+                self._pass_by(now)
+            elif self.own_left and self.feed.next_s < inf:
+                now = self._take_together()
+            else:
+                self._await_feed()
                 return
-            if not self.own_left:
-                self._schedule(now + duration_s - self.env.now, self._boundary)
-                return
-            now += duration_s
 
     def _pass_by(self, now: float) -> None:
         """Account for the passes of the leap that ends now, and see who arrived meanwhile."""
@@ -136,7 +142,6 @@ class Replica(Observed):
         if self.waiting or self.prefilling or room < 0:
             preempted = self.scheduler.fill(self)
         if not self.running:
-            self._await_feed()
             return -1.0
         if not self.leaping:
             batch.recount(self.passes)
@@ -232,11 +237,6 @@ class Replica(Observed):
         self.log.finished(sequence.row, self.index, now)
         if self.on_finish(sequence.row, sequence.user, now) and self.own_left:
             self.own_left -= 1
-
-    def _schedule(self, delay_s: float, callback: Callable[[simpy.Event], None]) -> None:
-        self._pending = pending = simpy.Timeout(self.env, delay_s)
-        if pending.callbacks is not None:
-            pending.callbacks.append(callback)
 
     def _cut(self) -> None:
         """End the leap in flight with the pass in flight."""

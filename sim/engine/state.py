@@ -17,6 +17,8 @@ class ReplicaState:
     """Queue, running requests, decode batch, KV pool: all that schedulers work on."""
 
     batch_kind = DecodeBatch
+    policy: Policy | None = None
+    """Decides whenever sequences have joined or left; None: they decode alike in any batch."""
 
     def __init__(self, index: int, pool: KvPool, log: Log, reaches: Collection[int]) -> None:
         self.index, self.pool, self.log = index, pool, log
