@@ -18,13 +18,15 @@ HELD: Final = {"hold_passes": 20, "hold_token_share": 0.75}
 
 The scripts set them for 1,024 tokens in and out on fewer than eight GPUs.
 """
+HELD_LONGER: Final = {"hold_passes": 40, "hold_token_share": 0.8}
+"""The same in the scripts of DeepSeek-R1, from 64 users on."""
 FP8_KV_ENGINES: Final = frozenset({"trtllm"})
 """Engines that keep the KV cache of an FP8 checkpoint in FP8 when nothing is said about it.
 
 TensorRT-LLM takes the cache's format from the checkpoint's quantisation file, which says FP8. vLLM
 and SGLang document `auto` as the data type of the model, which is bf16 for an FP8 checkpoint too.
 """
-_MANY_USERS: Final = 16
+_MANY_USERS, _VERY_MANY_USERS = 16, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +55,13 @@ def _default_kv(run: MeasuredRun) -> Precision:
 
 
 def _trtllm(run: MeasuredRun) -> Recipe:
-    short = run.input_tokens == run.output_tokens == 1024
-    held = dict(HELD) if short and run.tensor_parallel < 8 else {}
+    """Return `70b_fp8_{h200,b200}_trt` and `dsr1_fp8_b200_trt`: both hold prompts back."""
+    held: dict[str, object] = {}
+    if run.input_tokens == run.output_tokens == 1024:
+        if "DeepSeek-R1" in run.model:
+            held = dict(HELD_LONGER) if run.concurrency >= _VERY_MANY_USERS else {}
+        elif run.tensor_parallel < 8:
+            held = dict(HELD)
     return Recipe(_default_kv(run), held, expert_parallel=run.expert_parallel)
 
 
