@@ -56,6 +56,8 @@ def kernels_of(gpu: GpuProfile, engine: EngineProfile) -> FittedProfile:
     fitted = load_fitted(gpu, engine.requested)
     own, each_s = engine.small_kernels_s_per_layer, engine.quantise_s_per_product
     changed: dict[str, object] = {}
+    if engine.error and fitted.engine == engine.requested:
+        changed["error"] = {**fitted.error, **dict(engine.error)}
     notes = [fitted.note] if fitted.note else []
     if own is not None:
         changed["layer_overhead_s"] = own
@@ -73,7 +75,7 @@ def kernels_of(gpu: GpuProfile, engine: EngineProfile) -> FittedProfile:
         notes.append(f"quantising as of {engine.name}: {each_s * 1e6:g} us per product")
     if not changed:
         return fitted
-    return fitted.model_copy(update={**changed, "note": "; ".join(notes)})
+    return fitted.model_copy(update={**changed, "note": "; ".join(notes) or None})
 
 
 def _quantising(fit: GemmFit, each_s: float) -> GemmFit:
