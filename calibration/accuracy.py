@@ -131,7 +131,7 @@ def _cross(crossed: Sequence[Cross]) -> str:
     names = ("TPOT median", "TPOT p90", "TTFT median", "TTFT p90")
     return (
         "## Cross-validation\n\nEach engine's times fitted anew without a model, or without a GPU,"
-        " and judged on it: 40 rows an\nengine with up to 64 users. An engine that has runs of one"
+        " and judged on it: 24 rows an\nengine with up to 64 users. An engine that has runs of one"
         " model or one GPU alone has no such row.\n\n"
         + _markdown(("engine", "left out", "n", *names), rows)
     )

@@ -12,7 +12,7 @@ from calibration.engine.preset import read_preset
 from calibration.engine.solve import LeftOut, left_out
 from calibration.validate.runs import MeasuredRun
 
-MOST_ROWS: Final = 40
+MOST_ROWS: Final = 24
 MOST_USERS: Final = 64
 """Small loads say the same about times of the host, and are simulated in a tenth of the time."""
 

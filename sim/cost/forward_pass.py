@@ -141,7 +141,7 @@ class ForwardPass:
         if prefill_tokens:
             reads = ((prefill_context_tokens, prefill_pairs), *prefill_capped)
             total += self._prefill_s(reads, prefill_sequences, prefill_tokens, prefill)
-            if self._prompt_factor > 1.0:
+            if self._prompt_factor != 1.0:
                 rest = (sequences, positions, logit_positions, context_tokens, pairs)
                 alone_s = self._gpu_side.seconds(*rest, capped=capped) if sequences else 0.0
                 alone_s += self._host_sequence_s * prefill_sequences
@@ -243,7 +243,7 @@ class ForwardPass:
                 chunks = held, load.prefill_tokens * prefill
                 found.append(kind.operation(read * prefill, made * prefill, *chunks))
         gpu_s = sum(operation.total_s for operation in found)
-        if load.prefill_tokens and self._prompt_factor > 1.0:
+        if load.prefill_tokens and self._prompt_factor != 1.0:
             alone = self._gpu_side.operations(load.decoding) if load.sequences else ()
             alone_s = sum(operation.total_s for operation in alone if operation.kind != "host")
             more_s = (self._prompt_factor - 1.0) * max(0.0, gpu_s - alone_s)

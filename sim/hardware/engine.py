@@ -54,7 +54,7 @@ class EngineProfile(BaseModel):
     """None: as the kernel layer has it."""
     all_reduce_of: str | None = None
     quantise_s_per_product: NotNegative = 0.0
-    expert_prompt_factor: Annotated[float, Ge(1)] = 1.0
+    expert_prompt_factor: NotNegative = 1.0
     stream_interval_tokens: Annotated[int, Ge(1)] = 1
     stream_first_token: bool = False
     pick_up_passes: Annotated[int, Ge(0)] = 0

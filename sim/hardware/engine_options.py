@@ -52,7 +52,7 @@ class EngineOptions(BaseModel):
     quantise_us_per_product: Annotated[float, Ge(0), Le(100)] | None = None
     """Kernel of its own that quantises the activations of a product in 8 or 4 bits, µs; 0 where
     the engine fuses it into the kernel before."""
-    expert_prompt_factor: Annotated[float, Ge(1), Le(4)] | None = None
+    expert_prompt_factor: Annotated[float, Ge(0), Le(4)] | None = None
     """In models with routed experts, what prompts add to the GPU time of a pass, times this: in
     serving it takes longer than the timings of its kernels, one by one, add up to."""
     stream_interval_tokens: Annotated[int, Ge(1), Le(4096)] | None = None
