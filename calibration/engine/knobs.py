@@ -15,6 +15,8 @@ class Knob:
     step: float
     """By how much it is moved to see its effect; large against rounding, small against `most`."""
     meaning: str
+    absent: float = 0.0
+    """Its value where a preset leaves it out."""
 
 
 KNOBS: Final = (
@@ -23,6 +25,8 @@ KNOBS: Final = (
     Knob("host_us_per_prefill_pass", 30_000, 2_000, "more host time of a pass that holds prompts"),
     Knob("host_us_per_prompt", 10_000, 500, "more host time for each prompt in a pass"),
     Knob("small_kernels_us_per_layer", 60, 4, "small kernels and gaps, per layer and pass"),
+    Knob("quantise_us_per_product", 10, 2, "kernel that quantises the activations of a product"),
+    Knob("expert_prompt_factor", 4, 0.3, "time of prompts in models of experts, times this", 1),
     Knob("ttft_offset_ms", 200, 5, "from a request's arrival until the engine sees it"),
 )
 """Those of one engine that have no effect on the rows at hand stay as they are."""

@@ -27,8 +27,9 @@ class Preset:
         return tuple(knob for knob in KNOBS if self._origin(knob.key) != "documented")
 
     def value(self, key: str) -> float:
-        """Return a setting, 0 where the preset leaves it out."""
-        given = self._settings().get(key, 0.0)
+        """Return a setting, as the engine is without it where the preset leaves it out."""
+        absent = next((knob.absent for knob in KNOBS if knob.key == key), 0.0)
+        given = self._settings().get(key, absent)
         found = given.get("value", 0.0) if isinstance(given, Mapping) else given
         return float(found) if isinstance(found, int | float) else 0.0
 

@@ -8,13 +8,14 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
+from calibration.validate.recipes import recipe_of
 from calibration.validate.runs import MeasuredRun
 from sim.engine import simulate
 from sim.errors import SimError, UnknownNameError
 from sim.metrics.quantities import engine_ttft_s, finished, tpot_s
 from sim.model import Model, load_model
 from sim.model.weight_format import PARTS
-from sim.precision import PRECISIONS, Precision
+from sim.precision import PRECISIONS
 from sim.records import FloatArray, Status
 from sim.scenario import Scenario, build_scenario, resolve
 from sim.units import MS_PER_S
@@ -26,20 +27,6 @@ PROMPTS_PER_USER: Final = 10
 """Convention of the suites: `--num-prompts` is ten times `--max-concurrency`."""
 SHORTEST_SHARE: Final = 0.8
 """Lengths are uniform from this share of the nominal one upwards (`--random-range-ratio`)."""
-MAX_BATCHED_TOKENS: Final = 8192
-"""Token budget of a pass, as the suites' server scripts set it."""
-FP8_KV_ENGINES: Final = frozenset({"trtllm"})
-"""Engines that keep the KV cache of an FP8 checkpoint in FP8 when nothing is said about it.
-
-TensorRT-LLM takes the cache's format from the checkpoint's quantisation file, which says FP8. vLLM
-and SGLang document `auto` as the data type of the model, which is bf16 for an FP8 checkpoint too.
-A run may have been started otherwise; the table does not say.
-"""
-HELD: Final = {"hold_passes": 20, "hold_token_share": 0.75}
-"""`batch_wait_timeout_iters: 20` and `batch_wait_max_tokens_ratio: 0.75` of TensorRT-LLM.
-
-The suites' public server scripts set them for 1,024 tokens in and out on fewer than eight GPUs.
-"""
 _SEED: Final = 0
 
 
@@ -62,18 +49,6 @@ class Refusal:
     reason: str
 
 
-def kv_precision(run: MeasuredRun) -> Precision:
-    """Return the precision of the KV cache that the engine uses for these weights by default."""
-    return "fp8" if run.weights == "fp8" and run.engine in FP8_KV_ENGINES else "bf16"
-
-
-def engine_options(run: MeasuredRun) -> dict[str, object]:
-    """Return what the suites' scripts set of an engine beside its preset."""
-    short = run.input_tokens == run.output_tokens == 1024
-    held = run.engine == "trtllm" and short and run.tensor_parallel < 8
-    return dict(HELD) if held else {}
-
-
 def weights_of(run: MeasuredRun, model: Model) -> str:
     """Return the format that a run's label means for this model.
 
@@ -89,20 +64,21 @@ def weights_of(run: MeasuredRun, model: Model) -> str:
 
 def scenario_of(run: MeasuredRun) -> Scenario:
     """Return the closed loop of the benchmark on the run's deployment, or raise `SimError`."""
+    recipe = recipe_of(run)
     content: dict[str, Any] = {
         "name": run.case,
         "model": run.model,
         "hardware": run.gpu,
         "engine": run.engine,
-        "engine_options": engine_options(run),
+        "engine_options": recipe.engine_options,
         "deployment": {
             "tensor_parallel": run.tensor_parallel,
-            "expert_parallel": run.expert_parallel,
+            "expert_parallel": recipe.expert_parallel,
             "attention_data_parallel": run.attention_data_parallel,
             "weights": weights_of(run, load_model(run.model)),
-            "kv_precision": kv_precision(run),
+            "kv_precision": recipe.kv_precision,
             "max_sequences": run.concurrency,
-            "max_batched_tokens": MAX_BATCHED_TOKENS,
+            "max_batched_tokens": recipe.max_batched_tokens,
         },
         "workload": {
             "arrivals": {"kind": "closed_loop", "users": run.concurrency},

@@ -61,6 +61,7 @@ class ForwardPass:
         self.host, self._graphs = HostTime.of(engine), engine.graph_batch_sizes
         self._host = None if self.host.plain else self.host
         """Host time that is more than a constant on top; None in the simple case."""
+        self._prompt_factor = engine.expert_prompt_factor if self.layers.experts else 1.0
         self._host_pass_s = self.host.pass_s if self._host is None else 0.0
         self._host_sequence_s = self.host.sequence_s if self._host is None else 0.0
         self._by_size: dict[Size, float] = {}
@@ -138,6 +139,12 @@ class ForwardPass:
         if prefill_tokens:
             reads = ((prefill_context_tokens, prefill_pairs), *prefill_capped)
             total += self._prefill_s(reads, prefill_sequences, prefill_tokens, prefill)
+            if self._prompt_factor != 1.0:
+                rest = (sequences, positions, logit_positions, context_tokens, pairs)
+                alone_s = self._gpu_side.seconds(*rest, capped=capped) if sequences else 0.0
+                alone_s += self._host_sequence_s * prefill_sequences
+                alone_s += 0.0 if sequences else self._host_pass_s
+                total += (self._prompt_factor - 1.0) * max(0.0, total - alone_s)
         if self._host is not None:
             host_s = self._host.seconds(count, tokens, prefill_sequences)
             return self._host.together(total, host_s)
@@ -219,6 +226,12 @@ class ForwardPass:
                 chunks = held, load.prefill_tokens * prefill
                 found.append(kind.operation(read * prefill, made * prefill, *chunks))
         gpu_s = sum(operation.total_s for operation in found)
+        if load.prefill_tokens and self._prompt_factor != 1.0:
+            alone = self._gpu_side.operations(load.decoding) if load.sequences else ()
+            alone_s = sum(operation.total_s for operation in alone if operation.kind != "host")
+            more_s = (self._prompt_factor - 1.0) * max(0.0, gpu_s - alone_s)
+            found.append(Operation("prompts beyond their kernels", 1, more_s))
+            gpu_s += more_s
         host_s = self.host_s(
             load.sequences + load.prefill_sequences,
             load.positions + load.prefill_tokens,

@@ -9,7 +9,7 @@ from sim.cost.layout import Layout
 from sim.cost.work import Gemm, head_gemm, mixer_gemms, mlp_gemms
 from sim.deployment import Deployment
 from sim.hardware import GpuProfile
-from sim.model import DenseMlp, Experts, Model, Recurrent
+from sim.model import DenseMlp, Experts, GroupedQuery, Model, Recurrent
 from sim.precision import Precision
 
 
@@ -27,6 +27,8 @@ class Layers:
     head: Gemm
     reduced: int
     """Tensors that the ranks add up: one a mixer, one a dense MLP, the embedding."""
+    reduced_norms: int
+    """Sums of squares that the ranks add up: norms of queries and keys over all their heads."""
     expert_layers: int
     hidden_size: int
 
@@ -59,7 +61,7 @@ def layers_of(model: Model, gpu: GpuProfile, deployment: Deployment) -> Layers:
     experts: Counter[Experts] = Counter()
     recurrent: Counter[Recurrent] = Counter()
     small: Counter[float] = Counter()
-    reduced = 1
+    reduced, reduced_norms = 1, 0
     for group in model.groups:
         mixer, mlp, count = group.layer.mixer, group.layer.mlp, group.count
         for gemm in (
@@ -74,6 +76,7 @@ def layers_of(model: Model, gpu: GpuProfile, deployment: Deployment) -> Layers:
         dense = isinstance(mlp, DenseMlp)
         small[mlp.intermediate_size / layout.tensor if isinstance(mlp, DenseMlp) else 0.0] += count
         reduced += count * ((mixer is not None) + dense)
+        reduced_norms += count * _norms_over_ranks(mixer)
     return Layers(
         gemms=tuple(gemms.items()),
         experts=tuple(experts.items()),
@@ -83,6 +86,16 @@ def layers_of(model: Model, gpu: GpuProfile, deployment: Deployment) -> Layers:
         attention=attention_kinds(model, layout, deployment.kv_precision),
         head=head_gemm(model, layout),
         reduced=reduced,
+        reduced_norms=reduced_norms,
         expert_layers=sum(experts.values()),
         hidden_size=model.hidden_size,
     )
+
+
+def _norms_over_ranks(mixer: object) -> int:
+    """Return the norms of a mixer that need the heads of all ranks: one of queries, one of keys.
+
+    Norms one head wide need no other rank.
+    """
+    wide = isinstance(mixer, GroupedQuery) and mixer.qk_norm_elements > 2 * mixer.head_dim
+    return 2 if wide else 0

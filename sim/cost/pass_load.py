@@ -27,3 +27,8 @@ class PassLoad(NamedTuple):
     capped: Reads = ()
     """The same in layers that look back only so far, in the order of `ForwardPass.reaches`."""
     prefill_capped: Reads = ()
+
+    @property
+    def decoding(self) -> "PassLoad":
+        """The same pass without its prompts."""
+        return PassLoad(*self[:5], capped=self.capped)

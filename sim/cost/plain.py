@@ -168,6 +168,8 @@ class Plain:
                 seconds = all_reduce_s(tensor, gpus, fit=fit, link_bytes_per_s=link)
                 seconds = self._measured(name, gpus, fit, tensor, seconds, link)
                 yield Timed("all-reduce", count, seconds, bytes_moved=tensor, kind="collective")
+                if layers.reduced_norms:
+                    yield self._norms(tokens, gpus)
             elif name == "point_to_point":
                 seconds = fit.fixed_s + tensor / (fit.bandwidth_efficiency * link)
                 label, count = "hand-over between stages", layout.pipeline - 1
@@ -180,6 +182,16 @@ class Plain:
                     seconds = self._measured(name, gpus, fit, moved, seconds, link)
                     label = "exchange with the experts"
                     yield Timed(label, 2 * count, seconds, bytes_moved=moved, kind="collective")
+
+    def _norms(self, tokens: Number, gpus: int) -> Timed:
+        """Add up one sum of squares a token, in fp32, for norms as wide as all heads."""
+        fits, link = self._between(gpus)
+        moved, fit = 4.0 * tokens, fits.all_reduce
+        seconds = all_reduce_s(moved, gpus, fit=fit, link_bytes_per_s=link)
+        seconds = self._measured("all_reduce", gpus, fit, moved, seconds, link)
+        count = self.layers.reduced_norms
+        label = "all-reduce of norms"
+        return Timed(label, count, seconds, bytes_moved=moved, kind="collective")
 
     def _measured(  # noqa: PLR0917  # private
         self,

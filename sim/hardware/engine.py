@@ -2,8 +2,15 @@
 
 from typing import Annotated, Any, Final, Literal, Self
 
-from annotated_types import Ge
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
+from annotated_types import Ge, Gt, Le
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from sim.hardware.engine_options import EngineOptions, KvReserve, MemoryRule, SchedulerKind
 from sim.hardware.fitted import Origin
@@ -45,6 +52,9 @@ class EngineProfile(BaseModel):
     host_s_per_prompt: NotNegative = 0.0
     small_kernels_s_per_layer: NotNegative | None = None
     """None: as the kernel layer has it."""
+    all_reduce_of: str | None = None
+    quantise_s_per_product: NotNegative = 0.0
+    expert_prompt_factor: NotNegative = 1.0
     stream_interval_tokens: Annotated[int, Ge(1)] = 1
     stream_first_token: bool = False
     pick_up_passes: Annotated[int, Ge(0)] = 0
@@ -52,6 +62,9 @@ class EngineProfile(BaseModel):
     hold_token_share: NotNegative = 1.0
     front_end_s_per_token: NotNegative = 0.0
     ttft_offset_s: NotNegative = 0.0
+    error: tuple[tuple[str, float], ...] = ()
+    """Errors of served tokens that the preset's times were found with, on runs left out of the
+    fit: fractions, under the names of `sim.hardware.uncertainty`."""
     told_by: tuple[tuple[str, HabitOrigin, str], ...] = ()
     """(key, origin, source) of every setting, keys as in `EngineOptions`."""
 
@@ -110,6 +123,8 @@ class EngineFile(BaseModel):
     source: Source
     as_of: AsOf
     note: str | None = None
+    error: dict[str, Annotated[float, Gt(0), Le(1)]] = Field(default_factory=dict)
+    """`tpot_median_ape` or `tpot_mean_ape` of serving runs; holds with the engine's own fits."""
     settings: dict[str, Setting]
     """Keys of `EngineOptions`."""
 
@@ -156,6 +171,7 @@ class EngineFile(BaseModel):
             source=self.source,
             as_of=self.as_of,
             note=self.note,
+            error=tuple(self.error.items()),
             told_by=tuple((key, s.origin, s.source) for key, s in self.settings.items()),
             **_in_si(self._options().chosen),
         )

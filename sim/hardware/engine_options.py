@@ -46,7 +46,15 @@ class EngineOptions(BaseModel):
     """More host time for each prompt in a pass, µs."""
     small_kernels_us_per_layer: Annotated[float, Ge(0), Le(1_000)] | None = None
     """Norms, rotary embedding, sampling and gaps between kernels, µs per layer and pass; used
-    where the GPU has no kernel fit for this very engine."""
+    where a kernel fit has none of its own."""
+    all_reduce_of: Literal["sglang", "trtllm", "vllm"] | None = None
+    """The engine whose all-reduce it takes: its timings stand in, where there are any."""
+    quantise_us_per_product: Annotated[float, Ge(0), Le(100)] | None = None
+    """Kernel of its own that quantises the activations of a product in 8 or 4 bits, µs; 0 where
+    the engine fuses it into the kernel before."""
+    expert_prompt_factor: Annotated[float, Ge(0), Le(4)] | None = None
+    """In models with routed experts, what prompts add to the GPU time of a pass, times this: in
+    serving it takes longer than the timings of its kernels, one by one, add up to."""
     stream_interval_tokens: Annotated[int, Ge(1), Le(4096)] | None = None
     """An answer is handed out every so many tokens, and at its end."""
     stream_first_token: bool | None = None

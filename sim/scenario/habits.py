@@ -10,7 +10,7 @@ from sim.engine.schedulers import (
     SchedulerSettings,
     StaticBatchingSettings,
 )
-from sim.hardware import EngineProfile, FittedProfile, GpuProfile, load_fitted
+from sim.hardware import EngineProfile, FittedProfile, GemmFit, GpuProfile, load_fitted
 
 SCHEDULERS: Final[dict[str, type[SchedulerSettings]]] = {
     "chunked_prefill": ChunkedPrefillSettings,
@@ -43,16 +43,42 @@ def habits_of(engine: EngineProfile) -> Habits | None:
     return None if habits == plain else habits
 
 
-def kernels_of(gpu: GpuProfile, engine: EngineProfile) -> FittedProfile:
-    """Return the kernel layer for a GPU and an engine.
+QUANTISED: Final = frozenset({"fp8", "fp8_block", "int8", "nvfp4"})
+"""Formats of products whose activations are quantised first."""
 
-    One that was fitted for another engine, or for none, gets the engine's own small kernels.
+
+def kernels_of(gpu: GpuProfile, engine: EngineProfile) -> FittedProfile:
+    """Return the kernel layer for a GPU and an engine, with what the engine adds to kernels.
+
+    Small kernels are the engine's: tables of kernels do not hold them. So it is with the kernel
+    that quantises activations, where it is one of its own.
     """
     fitted = load_fitted(gpu, engine.requested)
-    own = engine.small_kernels_s_per_layer
-    if fitted.engine == engine.requested or own is None:
+    own, each_s = engine.small_kernels_s_per_layer, engine.quantise_s_per_product
+    changed: dict[str, object] = {}
+    if engine.error and fitted.engine == engine.requested:
+        changed["error"] = {**fitted.error, **dict(engine.error)}
+    notes = [fitted.note] if fitted.note else []
+    if own is not None:
+        changed["layer_overhead_s"] = own
+        notes.append(f"small kernels as of {engine.name}: {own * 1e6:g} us per layer")
+    if engine.all_reduce_of is not None:
+        other = load_fitted(gpu, engine.all_reduce_of)
+        if other.engine == engine.all_reduce_of:
+            changed["all_reduce"] = other.all_reduce
+            notes.append(f"all-reduce of {other.engine}")
+    if each_s:
+        changed["gemm"] = {
+            name: _quantising(fit, each_s) if name in QUANTISED else fit
+            for name, fit in fitted.gemm.items()
+        }
+        notes.append(f"quantising as of {engine.name}: {each_s * 1e6:g} us per product")
+    if not changed:
         return fitted
-    note = f"small kernels as of {engine.name}: {own * 1e6:g} us per layer"
-    if fitted.note:
-        note = f"{fitted.note}; {note}"
-    return fitted.model_copy(update={"layer_overhead_s": own, "note": note})
+    return fitted.model_copy(update={**changed, "note": "; ".join(notes) or None})
+
+
+def _quantising(fit: GemmFit, each_s: float) -> GemmFit:
+    """Return a product that in a pass also takes `each_s` to quantise its activations."""
+    served_s = fit.fixed_s if fit.served_fixed_s is None else fit.served_fixed_s
+    return fit.model_copy(update={"served_fixed_s": served_s + each_s})

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from calibration.validate.replay import Prediction, Refusal, kv_precision, predict, scenario_of
+from calibration.validate.recipes import recipe_of
+from calibration.validate.replay import Prediction, Refusal, predict, scenario_of
 from calibration.validate.runs import MeasuredRun, read_runs
 from sim.scenario import resolve
 from sim.workload import Uniform
@@ -34,11 +35,12 @@ def test_one_user_gets_the_time_of_a_hand_made_decode(a_run: Callable[..., Measu
     assert isinstance(result, Prediction)
     # The floor: 7.5e9 weights (all but the input embedding) in bf16 over 3.35 TB/s.
     floor_ms = 7.505e9 * 2 / 3.35e12 * 1e3
-    # Universal roofline by hand: 32 layers x (4 GEMMs x 4 us + 8 us attention + 20 us), 4 us for
-    # the head; weights at 80 % of the bandwidth, and 0.13 MB of KV a token times about 945 tokens.
-    weights_ms, fixed_ms = floor_ms / 0.8, 32 * (4 * 4 + 8 + 20) / 1e3 + 0.004
-    kv_ms = 945 * 2 * 32 * 8 * 128 * 2 / (0.8 * 3.35e12) * 1e3
-    assert result.tpot_ms == pytest.approx(weights_ms + fixed_ms + kv_ms, rel=0.01)
+    kv_ms = 945 * 2 * 32 * 8 * 128 * 2 / 3.35e12 * 1e3
+    # Kernels reach 75 to 100 % of the bandwidth; launches, small kernels and the host take 10 to
+    # 40 us a layer.
+    assert result.tpot_ms is not None
+    assert floor_ms + kv_ms + 32 * 0.010 < result.tpot_ms
+    assert result.tpot_ms < (floor_ms + kv_ms) / 0.75 + 32 * 0.040
     assert result.ttft_ms > 0
 
 
@@ -64,7 +66,7 @@ def test_the_kv_cache_has_the_engines_default_precision(
     a_run: Callable[..., MeasuredRun], engine: str, weights: str, kv: str
 ) -> None:
     run = a_run(engine=engine, weights=weights)
-    assert kv_precision(run) == kv
+    assert recipe_of(run).kv_precision == kv
     assert resolve(scenario_of(run)).cost.deployment.kv_precision == kv
 
 
