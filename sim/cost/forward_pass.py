@@ -12,7 +12,7 @@ from sim.cost.layers import layers_of
 from sim.cost.layout import Lane, Layout, fullest_lane
 from sim.cost.operation import Operation
 from sim.cost.pass_load import PassLoad, Reads
-from sim.cost.prefill import Prefill
+from sim.cost.prefill import Prefill, prefill_s
 from sim.deployment import Deployment
 from sim.hardware import EngineProfile, FittedProfile, GpuProfile
 from sim.model import Model
@@ -138,7 +138,7 @@ class ForwardPass:
                 total += decode_s(kinds, context_tokens, pairs, capped, decode)
         if prefill_tokens:
             reads = ((prefill_context_tokens, prefill_pairs), *prefill_capped)
-            total += self._prefill_s(reads, prefill_sequences, prefill_tokens, prefill)
+            total += prefill_s(self._prefill, reads, prefill_sequences, prefill_tokens, prefill)
             if self._prompt_factor != 1.0:
                 rest = (sequences, positions, logit_positions, context_tokens, pairs)
                 alone_s = self._gpu_side.seconds(*rest, capped=capped) if sequences else 0.0
@@ -149,16 +149,6 @@ class ForwardPass:
             host_s = self._host.seconds(count, tokens, prefill_sequences)
             return self._host.together(total, host_s)
         return total
-
-    def _prefill_s(self, reads: Reads, sequences: int, tokens: int, share: float) -> float:
-        """Return the time of all kinds of attention over one lane's share of the prompts, s."""
-        prompts = max(1.0, sequences * share)
-        return sum(
-            prefill.seconds(
-                reads[index + 1][0] * share, reads[index + 1][1] * share, prompts, tokens * share
-            )
-            for index, prefill in self._prefill
-        )
 
     def _lane(
         self, sequences: int, positions: int, logits: float, prompts: int, prompt_tokens: int

@@ -1,7 +1,10 @@
 """Attention of prompt chunks: a smooth roofline, and a table over the chunks of a pass."""
 
+from collections.abc import Iterable
+
 from sim.cost.attention import Attention, peak_flop_per_s
 from sim.cost.operation import Operation
+from sim.cost.pass_load import Reads
 from sim.cost.residuals import Plane, grid_of
 from sim.hardware import FittedProfile, GpuProfile
 from sim.precision import Precision
@@ -73,3 +76,17 @@ class Prefill:
             compute_s=flop / (self.fit.flop_efficiency * self.peak),
             peak_flop_per_s=self.peak,
         )
+
+
+def prefill_s(
+    kinds: Iterable[tuple[int, Prefill]], reads: Reads, sequences: int, tokens: int, share: float
+) -> float:
+    """Return the time of all kinds of attention over one lane's share of the prompts, s.
+
+    Each kind comes with its place in `reads`, whose first entry is place -1.
+    """
+    prompts, held, total = max(1.0, sequences * share), tokens * share, 0.0
+    for place, kind in kinds:
+        read, pairs = reads[place + 1]
+        total += kind.seconds(read * share, pairs * share, prompts, held)
+    return total
