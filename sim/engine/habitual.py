@@ -141,6 +141,7 @@ class HabitualReplica(Replica):
             ahead = self.habits.passes_ahead(sequence.plan) if not sequence.phase_index else 0
             log.stint(sequence.row, self.index, first, self.passes, every, sequence.done + ahead)
             log.habits.since_s.append(sequence.since_s)
+            sequence.since_s = self._decoded_s
 
     def _next_phase(self, sequence: Sequence, now: float) -> None:
         """Go on with the next phase; what a chunk still lacks at the end is handed out anyway."""

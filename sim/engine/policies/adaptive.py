@@ -22,6 +22,8 @@ _DRAWS = 512
 """Rounds drawn for a batch, over all its requests, at least."""
 _STEPS = 16
 """Budgets looked at for each draft position of the batch; all of them up to so many requests."""
+_CERTAIN = 1e-9
+"""A Beta distribution narrower than this is its mean."""
 _BINS_PER_OCTAVE = 4
 """Contexts that share a decision: 19 % apart."""
 
@@ -77,9 +79,9 @@ class AdaptiveVerification:
         confidence = np.ones((rounds, count, len(self._survival)))
         for place, (before, after) in enumerate(pairwise((1.0, *self._survival))):
             mean = after / before if before else 0.0
-            if 0.0 < mean < 1.0:
-                shape = (rounds, count)
-                confidence[:, :, place] = rng.beta(kappa * mean, kappa * (1.0 - mean), shape)
+            low, high = kappa * mean, kappa * (1.0 - mean)
+            if min(low, high) > _CERTAIN:
+                confidence[:, :, place] = rng.beta(low, high, (rounds, count))
             else:
                 confidence[:, :, place] = mean
         survival = np.cumprod(confidence, axis=2).reshape(rounds, -1)
