@@ -41,8 +41,8 @@ one setting differ by 21 % of TPOT at the 90th percentile: that is the floor of 
 kernels in the same wheel) and the preset of each engine (`hardware_profiles/engines/`): how it
 reserves memory, what it batches, time on the host, small kernels, how it hands tokens out. The
 handful of times in a preset, the same for all models and GPUs, was chosen on these rows and on
-figures of an earlier prototype that saw rows of the same collection; the table of
-cross-validation below says how far that carries.
+figures of an earlier prototype that saw rows of the same collection; cross-validation
+(`paretoken calibrate engine`) says how far that carries to a model or a GPU left out.
 
 **Replayed as driven:** a closed loop of as many users as the row says, ten prompts per user, all
 users at once, lengths uniform in 80 to 100 % of the nominal ones, no request pipeline. What the
