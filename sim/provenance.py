@@ -8,6 +8,7 @@ from sim.hardware.engine import EngineProfile, HabitOrigin
 from sim.hardware.engine import weakest as weakest_habit
 from sim.scenario import Scenario, Serving
 from sim.units import US_PER_S
+from sim.workload.varying import Varying
 
 _HOST = frozenset({"memory_reserve_gb", "host_us_per_pass", "host_us_per_sequence"})
 """Settings that the part `host` speaks for."""
@@ -135,6 +136,7 @@ def not_modelled(scenario: Scenario) -> tuple[str, ...]:
         "autoscaling and failures",
         "warm-up of a cold replica",
     ]
+    missing += _part_of_the_course(scenario)
     if scenario.deployment.replicas > 1 and scenario.deployment.router.foreseeable:
         missing.append("replicas are served in turn, whatever their load (`deployment.router`)")
     urgencies = {one.priority for one in scenario.workload.classes or ()}
@@ -144,6 +146,23 @@ def not_modelled(scenario: Scenario) -> tuple[str, ...]:
             "priorities of the classes: requests are served as they come (`scheduler.order`)"
         )
     return (*missing, *scenario.decoding.not_modelled)
+
+
+def _part_of_the_course(scenario: Scenario) -> list[str]:
+    """Say where a run ends before the rate of its arrivals has run its course."""
+    arrivals, requests = scenario.workload.arrivals, scenario.run.requests
+    if not isinstance(arrivals, Varying):
+        return []
+    curve = arrivals.curve()
+    if requests >= curve.requests:
+        return []
+    share, lasting_s = requests / curve.requests, curve.period_s
+    said = (
+        f"the whole course of the rate: {requests:,} requests are {share:.1%} of those in its"
+        f" {lasting_s:,.0f} s, from the start on, and their rate need not be the mean"
+        " (`run.requests`)"
+    )
+    return [said]
 
 
 def _with_note(source: str, note: str | None) -> str:

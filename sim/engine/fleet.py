@@ -129,11 +129,9 @@ class Fleet:
     def _habitual(self) -> bool:
         """Whether passes may stand still, or users see tokens otherwise than pass by pass."""
         limits, habits = self.limits, self.limits.habits
-        scheduler = limits.scheduler.scheduler(
-            limits.max_sequences, limits.max_batched_tokens, None
-        )
         swaps = limits.scheduler.preemption == "swap"
-        return scheduler.separate or swaps or (habits is not None and habits.shows_late)
+        late = habits is not None and habits.shows_late
+        return limits.scheduler.separate or swaps or late
 
     def _one(self, kind: type[_R], index: int, pricer: Pricer, feed: Feed) -> _R:
         """Return a replica or lane with a scheduler, a KV pool and a waiting line of its own."""

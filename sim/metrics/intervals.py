@@ -98,7 +98,18 @@ def mean_interval(values: FloatArray) -> Interval | None:
     means = np.add.reduceat(values, starts) / sizes
     unbiased = batches >= USUAL_BATCHES  # fewer cannot tell r, let alone its bias
     half = student_t95(batches - 1) * standard_error(means, unbiased=unbiased)
-    centre = float(values.mean())
+    return around(float(values.mean()), half)
+
+
+def around(centre: float, half: float) -> Interval:
+    """Return centre -/+ half; where that would pass zero, centre x or / exp(half / centre).
+
+    What is measured here is never negative. The second is the interval of the logarithm by the
+    delta method, the same to first order.
+    """
+    if 0.0 < centre < half:
+        ratio = math.exp(half / centre)
+        return (centre / ratio, centre * ratio)
     return (centre - half, centre + half)
 
 

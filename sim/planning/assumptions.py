@@ -10,7 +10,7 @@ from sim.planning.point import JUDGED, Point
 from sim.planning.strategies import Entry
 from sim.scenario import Scenario
 from sim.units import MS_PER_S
-from sim.workload import Trace
+from sim.workload import Fixed, Trace
 
 FALL: Final = 0.05
 """Fall of the throughput towards a heavier load that a reader is told of."""
@@ -21,7 +21,12 @@ _CURVE: Final = (
 _NOT_IN_IT: Final = "The error of the calibration is not in the numbers."
 _CLOSED: Final = (
     "from a closed loop: each user sends the next request when the answer is complete. Random "
-    "arrivals at the same rate would wait somewhat longer."
+    "arrivals at the same rate wait otherwise: longer where they bunch."
+)
+_IN_STEP: Final = (
+    "All answers have one length, so that users who began together stay in step and wait for each "
+    "other's prompts; a strategy whose passes are drawn gets them out of step. Give the answers a "
+    "spread to compare them."
 )
 _MORE: Final = "requests or more (four for each user)"
 _ONE: Final = (
@@ -66,7 +71,12 @@ def _traffic(scenario: Scenario, requests: int) -> list[str]:
         return [f"{what}: the first {requests:,} at most, replayed faster and slower."]
     prompt, answer = scenario.workload.mean_tokens()
     lengths = f"mean {prompt:,.0f} input and {answer:,.0f} output tokens"
-    return [f"Requests as in the scenario ({lengths}) {_CLOSED}", f"{requests:,} {_MORE} {_ONE}"]
+    in_step = [_IN_STEP] if isinstance(scenario.workload.output_tokens, Fixed) else []
+    return [
+        f"Requests as in the scenario ({lengths}) {_CLOSED}",
+        *in_step,
+        f"{requests:,} {_MORE} {_ONE}",
+    ]
 
 
 def _targets(slo: Slo) -> list[str]:

@@ -51,6 +51,11 @@ class RateCurve:
         return float(self._masses.sum())
 
     @property
+    def period_s(self) -> float:
+        """Length of all pieces, s."""
+        return float(self.lasting_s.sum())
+
+    @property
     def mean_requests_per_s(self) -> float:
         """Mean rate over the pieces."""
         return self.requests / float(self.lasting_s.sum())

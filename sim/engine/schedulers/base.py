@@ -159,6 +159,11 @@ class SchedulerSettings(BaseModel):
         """Return the scheduler of one replica."""
         raise NotImplementedError
 
+    @property
+    def separate(self) -> bool:
+        """Whether passes hold prompts or decode, never both."""
+        return self.scheduler(1, 1, None).separate
+
     def queue(self, habits: Habits | None) -> Queue:
         """Return the waiting line of one replica."""
         ageing_s = self.ageing_s
