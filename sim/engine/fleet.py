@@ -168,6 +168,8 @@ def peak_share(replicas: Iterable[Replica | Crew], kv: KvShape, leaps: Leaps) ->
     """Return the most blocks ever in use in one pool of shape `kv`, as a share of it."""
     pools = [lane.pool for replica in replicas for lane in replica.lanes]
     peaks = [pool.peak_blocks for pool in pools if isinstance(pool, SharedPool)]
+    if not kv.blocks:
+        return 0.0
     if peaks:
         return max(peaks) / kv.blocks
     return float(kv.share_of(leaps.kv_used_tokens, leaps.sequences).max(initial=0.0))

@@ -98,16 +98,9 @@ def mean_interval(values: FloatArray) -> Interval | None:
     means = np.add.reduceat(values, starts) / sizes
     unbiased = batches >= USUAL_BATCHES  # fewer cannot tell r, let alone its bias
     half = student_t95(batches - 1) * standard_error(means, unbiased=unbiased)
-    return around(float(values.mean()), half)
-
-
-def around(centre: float, half: float) -> Interval:
-    """Return centre -/+ half; where that would pass zero, centre x or / exp(half / centre).
-
-    What is measured here is never negative. The second is the interval of the logarithm by the
-    delta method, the same to first order.
-    """
-    if 0.0 < centre < half:
+    centre = float(values.mean())
+    if 0.0 < centre < half and values.min() >= 0.0:
+        # times are never negative: the interval of the logarithm, by the delta method
         ratio = math.exp(half / centre)
         return (centre / ratio, centre * ratio)
     return (centre - half, centre + half)

@@ -24,8 +24,8 @@ _CLOSED: Final = (
     "arrivals at the same rate wait otherwise: longer where they bunch."
 )
 _IN_STEP: Final = (
-    "All answers have one length, so that users who began together stay in step and wait for each "
-    "other's prompts; a strategy whose passes are drawn gets them out of step. Give the answers a "
+    "All answers have one length, so that users who began together stay in step and wait for the "
+    "prompts of all; a strategy whose passes are drawn gets them out of step. Give the answers a "
     "spread to compare them."
 )
 _MORE: Final = "requests or more (four for each user)"

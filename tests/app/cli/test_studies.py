@@ -32,4 +32,6 @@ def test_the_claims_are_printed_and_written(paretoken: Command, tmp_path: Path) 
     assert "closed loop" in answered.out
     page = (tmp_path / "docs" / "claims.md").read_text("utf-8")
     assert page.startswith("# The story a benchmark tells")
-    assert len(list((tmp_path / "docs" / "claims").glob("*.svg"))) == 4
+    assert (
+        len(list((tmp_path / "docs" / "claims").glob("*.svg"))) == 10
+    )  # four of benchmarks, six of decoding
