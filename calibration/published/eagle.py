@@ -84,7 +84,9 @@ EAGLE-3 (arXiv:2503.01840), Table 3: throughput over that without speculation, S
 H100, chains of three, MT-Bench. Acceptance: 2.79 (EAGLE-3) and 2.29 (EAGLE-1) tokens per pass, by
 chain length in vLLM issue 20780. Host: SGLang overlaps it with the GPU, but not under EAGLE, so a
 round pays 4.9 ms, found on serving runs of the same model without drafts. Assumed: prompts of 20
-to 400 and answers of 50 to 600 tokens."""
+to 400 and answers of 50 to 600 tokens. This host time is the second that was tried, and was chosen
+with the errors in sight, so these rows are no blind prediction: 4 of 18 were as near as asked with
+the first one, the times per drafter pass of that issue."""
 
 _MISSING = """\
 EAGLE-3 is met from a batch of 8 on. With few requests the host has less to do than in the runs

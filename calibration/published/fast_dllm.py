@@ -115,7 +115,8 @@ _ABOUT = """\
 Fast-dLLM (arXiv:2505.22618), Table 1: tokens/s of one request, the end token and what follows not
 counted. Blocks of 32; logits of all positions, as the published code computes them. Assumed:
 prompts of 1,000 (GSM8K), 700 (MATH, MBPP) and 150 tokens (HumanEval); a pass takes 39 ms at least,
-the time of eager PyTorch on an A100 (25.5 tokens/s of Llama 7B, PyTorch blog). From the table
+the time of eager PyTorch on an A100 (25.5 tokens/s of Llama 7B, PyTorch blog; 25 and 31 ms were
+tried too, and it was kept because it has a source, not blindly). From the table
 itself: how many tokens were counted (the plain row) and tokens a pass (the parallel row)."""
 
 _MISSING = """\

@@ -57,7 +57,7 @@ def slider_moves_ms(moves: int = MOVES, query: str = "") -> list[float]:
 def move_ms(page: Page) -> float:
     page.wait_for_timeout(PAUSE_MS)
     page.evaluate(WATCH)
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")  # towards loads that are served
     page.wait_for_function("window.tiles_ms !== null")
     return float(page.evaluate("window.tiles_ms"))
 
