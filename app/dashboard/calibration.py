@@ -12,6 +12,7 @@ from calibration.benchmarks import (
     is_benchmark,
     validate_benchmark,
 )
+from calibration.benchmarks.output import parity_points
 from calibration.timings import Timings, read_timings
 from calibration.timings.csv_file import import_csv
 from calibration.validate import ErrorTable, Validation, error_tables, validate_file
@@ -140,22 +141,8 @@ def _of_runs(found: Validation) -> Checked:
 
 
 def _of_benchmark(found: BenchmarkValidation) -> Checked:
-    points: dict[str, list[ParityPoint]] = {}
-    for name, label in (
-        ("ttft_mean_ms", "TTFT"),
-        ("tpot_mean_ms", "TPOT"),
-        ("itl_mean_ms", "ITL"),
-    ):
-        points[label] = [
-            ParityPoint(
-                row.benchmark.case,
-                row.predicted.engine,
-                row.benchmark.figures[name],
-                row.predicted.figures[name],
-            )
-            for row in found.sound
-            if name in row.errors
-        ]
+    names = {"TTFT": "ttft_mean_ms", "TPOT": "tpot_mean_ms", "ITL": "itl_mean_ms"}
+    points = {label: parity_points(found, name) for label, name in names.items()}
     return Checked(benchmark_tables(found), points, found.notes)
 
 

@@ -129,13 +129,14 @@ def _number(value: float | None) -> str:
 
 def _parity(validation: BenchmarkValidation) -> str:
     return parity_pages(
-        (name.removesuffix("_ms"), _points(validation, name))
+        (name.removesuffix("_ms"), parity_points(validation, name))
         for name in validation.by_figure
         if name.endswith("_mean_ms")
     )
 
 
-def _points(validation: BenchmarkValidation, name: str) -> list[ParityPoint]:
+def parity_points(validation: BenchmarkValidation, name: str) -> list[ParityPoint]:
+    """Return one figure of each sound row, measured and predicted."""
     return [
         ParityPoint(
             row.benchmark.case,

@@ -183,9 +183,10 @@ class ForwardPass:
         capped = tuple((read, pairs) for read, pairs, _, _ in growths[1:])
         read, pairs = growths[0][:2]
         first_s = self.seconds(sequences, positions, logit_positions, read, pairs, capped=capped)
-        share = 1.0 / min(self._lanes, sequences) if self._lanes > 1 else 1.0
-        total, limit = 0.0, NO_LIMIT
-        held = -(-sequences // self._lanes)
+        share, held, total, limit = 1.0, sequences, 0.0, NO_LIMIT
+        if self._lanes > 1:
+            lane = self._lane(sequences, positions, logit_positions, 0, 0)
+            share, held = lane.decode, lane.decoding
         for index, rates in self._decode_at(held):
             _, slope, most = rates.line(*growths[index + 1])
             total += slope

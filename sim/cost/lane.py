@@ -60,27 +60,6 @@ class LanePass(ForwardPass):
             stage_tokens=tokens + self._others[0],
         )
 
-    def line(
-        self,
-        sequences: int,
-        positions: int,
-        logit_positions: float,
-        growths: tuple[tuple[float, float, float, float], ...],
-    ) -> tuple[float, float, int]:
-        """Return the time of a decode pass [s], by how much each later one grows, for how many."""
-        if self._host is not None:
-            side = self._gpu_side.line(sequences, positions, logit_positions, growths)
-            return self._host.line(side, sequences, positions)
-        capped = tuple((read, pairs) for read, pairs, _, _ in growths[1:])
-        read, pairs = growths[0][:2]
-        first_s = self.seconds(sequences, positions, logit_positions, read, pairs, capped=capped)
-        total, limit = 0.0, NO_LIMIT
-        for index, rates in self._decode_at(sequences):
-            _, slope, most = rates.line(*growths[index + 1])
-            total += slope
-            limit = min(limit, most)
-        return first_s, total, limit
-
     def stage(self, pass_s: float, slope_s: float, load: StageLoad) -> tuple[float, float, int]:
         """Return the time of a pass on its slowest stage [s], its growth, and for how many passes.
 

@@ -74,22 +74,22 @@ class KvPool:
         return low
 
 
-class ReservingPool(KvPool):
+class Reserving(KvPool):
     """Each sequence takes the blocks of its whole answer when it is admitted: none runs short."""
 
-    __slots__ = ("_known",)
+    __slots__ = ()
+    _known: dict[Plan, float]
 
-    def __init__(self, shape: KvShape) -> None:
-        super().__init__(shape)
-        self._known: dict[Plan, float] = {}
-
-    def blocks_of(self, sequence: Sequence, tokens: float) -> float:  # noqa: ARG002
-        """Return the most blocks that the sequence will ever need."""
-        plan = sequence.plan
+    def whole(self, plan: Plan) -> float:
+        """Return the most blocks that a sequence of this plan ever needs."""
         known = self._known.get(plan)
         if known is None:
             known = self._known[plan] = self.shape.blocks_for(plan.peak_kv_tokens)
         return known
+
+    def blocks_of(self, sequence: Sequence, tokens: float) -> float:  # noqa: ARG002
+        """Return the most blocks that the sequence will ever need."""
+        return self.whole(sequence.plan)
 
     def free(self, batch: DecodeBatch, prefilling: Iterable[Sequence], passes: int) -> float:  # noqa: ARG002
         """Return the blocks that nobody has reserved."""
@@ -108,3 +108,13 @@ class ReservingPool(KvPool):
     def passes_that_fit(self, batch: DecodeBatch, passes: int, wanted: int) -> int:  # noqa: ARG002
         """Return all of them."""
         return wanted
+
+
+class ReservingPool(Reserving):
+    """The pool of a replica that reserves, and shares nothing."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self, shape: KvShape) -> None:
+        super().__init__(shape)
+        self._known = {}

@@ -2,7 +2,7 @@
 
 from sim.cost import Reads
 from sim.cost.lane import LanePass, StageLoad
-from sim.engine.log import LEAP
+from sim.engine.leap_log import log_passes
 from sim.engine.policies.lockstep import LockstepPricer
 from sim.engine.pricing import Pricer
 from sim.engine.replica import Replica
@@ -101,29 +101,10 @@ class Lane(Replica):
     def went_by(self, passes: int, start_s: float, first_s: float, slope_s: float) -> None:
         """Write down like passes that are over, and advance the batch by them."""
         leap, batch = self._leap, self.beside if self.prefilling else self.batch
-        prompts = sum(sequence.computed + sequence.chunk for sequence in self.prefilling)
-        self.log.leaps += LEAP.pack(
-            self.index,
-            start_s,
-            first_s,
-            slope_s,
-            passes,
-            len(batch.members) + leap.prefill_sequences,
-            batch.positions + leap.prefill_tokens,
-            batch.logit_positions + leap.prefill_sequences,
-            batch.read + leap.prefill_context,
-            batch.growth,
-            batch.pairs + leap.prefill_pairs,
-            batch.pairs_growth,
-            batch.held + prompts,
-            leap.prefill_s * first_s / leap.first_s,  # who waits for the others is billed alike
-            leap.draft_s,
-            leap.draft_slope_s,
-        )
-        if batch.reaches:
-            for reach, (read, pairs) in zip(batch.reaches, leap.prefill_capped, strict=True):
-                own_read, own_pairs, growth, pairs_growth = reach.state
-                self.log.reach(own_read + read, growth, own_pairs + pairs, pairs_growth)
+        # who waits for the others is billed alike
+        prefill_s = leap.prefill_s * first_s / leap.first_s
+        times = (start_s, first_s, slope_s, passes, prefill_s)
+        log_passes(self.log, self.index, batch, leap, self.prefilling, times=times)
         if not self._stands_still:
             self.passes += passes
             self.batch.advance(passes)

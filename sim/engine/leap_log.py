@@ -8,6 +8,10 @@ from sim.engine.pricing import Leap
 from sim.engine.sequence import Sequence
 
 _ROW = LEAP.pack
+Times = tuple[float, float, float, int, float]
+"""When like passes ran: start, time of the first, how much longer each later one is, how many;
+and what of the first is billed to input; s.
+"""
 
 
 def log_decode(log: Log, replica: int, batch: DecodeBatch, leap: Leap) -> None:
@@ -38,37 +42,47 @@ def log_decode(log: Log, replica: int, batch: DecodeBatch, leap: Leap) -> None:
 
 
 def log_mixed(
+    log: Log, replica: int, batch: DecodeBatch, leap: Leap, prefilling: Iterable[Sequence]
+) -> None:
+    """Write down one pass with prompt chunks."""
+    times = (leap.start_s, leap.first_s, leap.slope_s, leap.passes, leap.prefill_s)
+    log_passes(log, replica, batch, leap, prefilling, times=times)
+
+
+def log_passes(
     log: Log,
     replica: int,
     batch: DecodeBatch,
     leap: Leap,
     prefilling: Iterable[Sequence],
+    *,
+    times: Times,
 ) -> None:
-    """Write down one pass with prompt chunks."""
-    prompts = 0
+    """Write down passes that hold what `leap` was priced for, and took what `times` say."""
+    start_s, first_s, slope_s, passes, prefill_s = times
+    prompts, share = 0, leap.verified
     for sequence in prefilling:
         prompts += sequence.computed + sequence.chunk
     log.leaps += _ROW(
         replica,
-        leap.start_s,
-        leap.first_s,
-        0.0,
-        1,
+        start_s,
+        first_s,
+        slope_s,
+        passes,
         len(batch.members) + leap.prefill_sequences,
-        leap.verified * batch.positions + leap.prefill_tokens,
-        leap.verified * batch.logit_positions + leap.prefill_sequences,
+        share * batch.positions + leap.prefill_tokens,
+        share * batch.logit_positions + leap.prefill_sequences,
         batch.read + leap.prefill_context,
         batch.growth,
-        leap.verified * batch.pairs + leap.prefill_pairs,
-        leap.verified * batch.pairs_growth,
+        share * batch.pairs + leap.prefill_pairs,
+        share * batch.pairs_growth,
         batch.held + prompts,
-        leap.prefill_s,
+        prefill_s,
         leap.draft_s,
-        0.0,
+        leap.draft_slope_s,
     )
     if batch.reaches:
         for reach, (read, pairs) in zip(batch.reaches, leap.prefill_capped, strict=True):
             own_read, own_pairs, growth, pairs_growth = reach.state
-            share = leap.verified
             own_pairs, pairs_growth = share * own_pairs, share * pairs_growth
             log.reach(own_read + read, growth, own_pairs + pairs, pairs_growth)

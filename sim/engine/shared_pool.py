@@ -1,12 +1,12 @@
 """A KV pool whose blocks of prompts are shared by name and kept for later requests."""
 
 from collections.abc import Iterable
-from math import ceil, inf
+from math import ceil
 
 from sim.cost import KvShape
-from sim.decoding import Phase, Plan
+from sim.decoding import Phase
 from sim.engine.batch import DecodeBatch
-from sim.engine.kv_pool import KvPool
+from sim.engine.kv_pool import KvPool, Reserving
 from sim.engine.prefix_cache import Names, PrefixCache
 from sim.engine.sequence import Sequence
 from sim.units import TOKEN_ROUNDING
@@ -154,41 +154,24 @@ class SharedPool(KvPool):
             self.cache.drop(ceil(over / self._unit - _ROUNDING))
 
 
-class ReservingSharedPool(SharedPool):
+class ReservingSharedPool(Reserving, SharedPool):
     """The same where each sequence takes the blocks of its whole answer when it is admitted."""
 
     __slots__ = ("_known",)
 
     def __init__(self, shape: KvShape, names: Names) -> None:
-        super().__init__(shape, names)
-        self._known: dict[Plan, float] = {}
+        SharedPool.__init__(self, shape, names)
+        self._known = {}
 
     def blocks_of(self, sequence: Sequence, tokens: float) -> float:  # noqa: ARG002
         """Return the most blocks of its own that the sequence will ever need."""
-        plan = sequence.plan
-        known = self._known.get(plan)
-        if known is None:
-            known = self._known[plan] = self.shape.blocks_for(plan.peak_kv_tokens)
         matched, saved = self._matched
-        return known - self._blocks(sequence.shared) - (saved if sequence is matched else 0.0)
-
-    def free(self, batch: DecodeBatch, prefilling: Iterable[Sequence], passes: int) -> float:  # noqa: ARG002
-        """Return the blocks that nobody has reserved, idle ones included."""
-        used = sum(self.blocks_of(sequence, 0.0) for sequence in prefilling)
-        return self.least_free(batch) - used
+        own = self.whole(sequence.plan) - self._blocks(sequence.shared)
+        return own - (saved if sequence is matched else 0.0)
 
     def least_free(self, batch: DecodeBatch) -> float:
-        """Return what the decoding sequences leave."""
-        reserved = sum(self.blocks_of(member, 0.0) for member in batch.members.values())
-        return self.shape.blocks - reserved - self.cache.pinned * self._unit
-
-    def room(self, batch: DecodeBatch) -> float:  # noqa: ARG002
-        """Return no limit: what a sequence grows by is reserved."""
-        return inf
-
-    def passes_that_fit(self, batch: DecodeBatch, passes: int, wanted: int) -> int:  # noqa: ARG002
-        """Return all of them."""
-        return wanted
+        """Return what the decoding sequences and the pinned blocks leave."""
+        return super().least_free(batch) - self.cache.pinned * self._unit
 
     def make_way(
         self, batch: DecodeBatch, prefilling: list[Sequence], passes: int, gone: int

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from sim.records import FloatArray
 from sim.workload.rate_curve import RateCurve
-from sim.workload.varying import Rate, Varying
+from sim.workload.varying import AboutAMean
 
 Weight = Annotated[float, Ge(0), Le(1e6)]
 """How busy an hour or a day is beside others."""
@@ -17,12 +17,10 @@ _SWING: Final = 0.5
 _PEAK_HOUR: Final = 14.0
 
 
-class Diurnal(Varying):
+class Diurnal(AboutAMean):
     """A day that repeats, or a week: busy hours and quiet ones about a mean."""
 
     kind: Literal["diurnal"] = "diurnal"
-    requests_per_s: Rate
-    """Mean over the whole day, or week."""
     swing: Annotated[float, Ge(0), Le(1)] | None = None
     """The rate follows a cosine: at its peak (1 + swing) x the mean, 12 h later (1 - swing) x.
     0.5 where it is left out."""
@@ -65,15 +63,6 @@ class Diurnal(Varying):
         values = 1 + swing * np.cos(2 * np.pi * (hours - peak) / _HOURS_A_DAY)
         edges = np.maximum(values, 0.0)  # a swing of 1 touches 0, and rounding crosses it
         return edges, np.roll(edges, -1)
-
-    @property
-    def mean_requests_per_s(self) -> float:
-        """Mean rate over the day, or week."""
-        return self.requests_per_s
-
-    def at_rate(self, requests_per_s: float) -> Self:
-        """Return the same course about another mean."""
-        return self.model_copy(update={"requests_per_s": requests_per_s})
 
     def describe(self) -> str:
         """Return the process in words."""

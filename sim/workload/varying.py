@@ -43,6 +43,22 @@ class Varying(BaseModel):
         return "" if self.cv == 1 else f", gaps of CV {self.cv:g}"
 
 
+class AboutAMean(Varying):
+    """A course of the rate about a mean that is given."""
+
+    requests_per_s: Rate
+    """Mean over the whole course."""
+
+    @property
+    def mean_requests_per_s(self) -> float:
+        """Mean rate over time."""
+        return self.requests_per_s
+
+    def at_rate(self, requests_per_s: float) -> Self:
+        """Return the same course about another mean."""
+        return self.model_copy(update={"requests_per_s": requests_per_s})
+
+
 class Step(BaseModel):
     """A stretch of time with its rate."""
 
@@ -125,12 +141,10 @@ class Ramp(Varying):
         return f"ramp from {ends} in {self.over_s:g} s{self.gaps()}"
 
 
-class Bursts(Varying):
+class Bursts(AboutAMean):
     """A steady rate that is a multiple of itself for a while, at regular or random times."""
 
     kind: Literal["bursts"] = "bursts"
-    requests_per_s: Rate
-    """Mean over time, bursts included."""
     factor: Annotated[float, Gt(1), Le(1e6)]
     """Rate in a burst / rate outside."""
     every_s: Duration
@@ -178,15 +192,6 @@ class Bursts(Varying):
             curve = self._curve(between_s, repeats=False)
             if curve.requests >= float(units[-1]):
                 return curve.times_s(units)
-
-    @property
-    def mean_requests_per_s(self) -> float:
-        """Mean rate over time."""
-        return self.requests_per_s
-
-    def at_rate(self, requests_per_s: float) -> Self:
-        """Return the same bursts about another mean."""
-        return self.model_copy(update={"requests_per_s": requests_per_s})
 
     def describe(self) -> str:
         """Return the process in words."""

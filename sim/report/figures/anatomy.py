@@ -3,41 +3,18 @@
 from collections import Counter
 from collections.abc import Sequence
 from html import escape
-from string import Template
 from typing import Final
 
 from sim.planning.anatomy import Anatomy
 from sim.report.anatomy import anatomy_answer, anatomy_tables
+from sim.report.figures.page import card, page_html
 from sim.report.figures.palette import palette, style, translucent
-from sim.report.figures.template import CONFIG, FONT, Figure, figure
+from sim.report.figures.template import Figure, figure
 from sim.report.table import Table
 from sim.report.words import time_ms
 from sim.units import MS_PER_S
 
 _DASHES: Final = ("solid", "dash", "dot", "dashdot")
-_PAGE: Final = Template("""<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>$title</title>
-<style>
-body { margin: 0 auto; max-width: 1060px; padding: 24px 20px 48px; background: $background;
-  color: $ink; font: 15px/1.5 $font; }
-h1 { font-size: 1.35rem; line-height: 1.3; margin: 0 0 12px; }
-h2 { font-size: 1.02rem; margin: 32px 0 8px; }
-.card { border: 1px solid $border; border-radius: 6px; padding: 12px; }
-.wide { overflow-x: auto; }
-.muted { color: $muted; }
-table { border-collapse: collapse; font-size: 0.93rem; font-variant-numeric: tabular-nums; }
-th, td { padding: 6px 10px; border-bottom: 1px solid $border; text-align: right; }
-th { background: $panel; font-weight: 600; }
-th.text, td.text { text-align: left; }
-</style>
-<h1>$title</h1>
-<div class="card">$figure</div>
-$tables
-</html>
-""")
 
 
 def anatomy_figure(found: Sequence[Anatomy], *, dark: bool = False) -> Figure:
@@ -124,18 +101,9 @@ def _passes(one: Anatomy, *, dark: bool) -> list[Figure]:
 
 def anatomy_html(found: Sequence[Anatomy], *, dark: bool = False) -> str:
     """Return the page; Plotly's own script is inside, so it opens without a network."""
-    colors = palette(dark=dark)
-    drawn = anatomy_figure(found, dark=dark)
-    names = ("background", "ink", "muted", "border", "panel")
-    return _PAGE.substitute(
-        title=escape(anatomy_answer(found)),
-        figure=drawn.to_html(
-            full_html=False, include_plotlyjs=True, config=CONFIG, div_id="anatomy"
-        ),
-        tables="".join(_table(table) for table in anatomy_tables(found)),
-        font=FONT,
-        **{name: getattr(colors, name) for name in names},
-    )
+    drawn = card(anatomy_figure(found, dark=dark), "anatomy")
+    tables = "".join(_table(table) for table in anatomy_tables(found))
+    return page_html(anatomy_answer(found), f"{drawn}\n{tables}", dark=dark)
 
 
 def _table(table: Table) -> str:

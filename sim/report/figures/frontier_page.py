@@ -9,37 +9,25 @@ from sim.planning import Frontier, Rung
 from sim.report.answer import stored_label
 from sim.report.figures.frontier import frontier_figure
 from sim.report.figures.frontier_words import frontier_finding
-from sim.report.figures.palette import Palette, palette, style
-from sim.report.figures.template import CONFIG, FONT
+from sim.report.figures.page import card, page_html
+from sim.report.figures.palette import style
 from sim.report.words import NOTHING, gpu_label, maybe, ratio, significant, usd
 from sim.units import MEGA
 
-_PAGE: Final = Template("""<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>$title</title>
-<style>
-body { margin: 0 auto; max-width: 1060px; padding: 24px 20px 48px; background: $background;
-  color: $ink; font: 15px/1.5 $font; }
-h1 { font-size: 1.35rem; line-height: 1.3; margin: 0 0 4px; }
-h2 { font-size: 1.02rem; margin: 32px 0 8px; }
+_STYLE: Final = """\
+h1 { margin-bottom: 4px; }
 p, li { max-width: 72ch; }
-.muted { color: $muted; margin: 0 0 16px; }
-.card { border: 1px solid $border; border-radius: 6px; padding: 12px; }
-.wide { overflow-x: auto; margin-bottom: 8px; }
+.muted { margin: 0 0 16px; }
+.wide { margin-bottom: 8px; }
 li { margin-bottom: 4px; }
-table { border-collapse: collapse; font-size: 0.93rem; font-variant-numeric: tabular-nums; }
-th, td { padding: 6px 10px; border-bottom: 1px solid $border; text-align: right; }
-th { background: $panel; font-weight: 600; vertical-align: bottom; }
-th.text, td.text { text-align: left; }
+th { vertical-align: bottom; }
 thead th { white-space: nowrap; }
 td.best { font-weight: 700; }
 summary { cursor: pointer; margin: 32px 0 8px; font-weight: 600; }
-</style>
-<h1>$title</h1>
+"""
+_BODY: Final = Template("""\
 <p class="muted">$subtitle</p>
-<div class="card">$figure</div>
+$figure
 <h2>The best of each strategy, by the speed that a user gets</h2>
 <div class="wide">$ladder</div>
 <p class="muted">$legend</p>
@@ -47,35 +35,21 @@ summary { cursor: pointer; margin: 32px 0 8px; font-weight: 600; }
 <ul>$assumptions</ul>
 <h2>Where the numbers come from</h2>
 <div class="wide">$origins</div>
-<details><summary>All simulated points</summary><div class="wide">$points</div></details>
-</html>
-""")
+<details><summary>All simulated points</summary><div class="wide">$points</div></details>""")
 
 
 def frontier_html(frontier: Frontier, *, target: float | None = None, dark: bool = False) -> str:
     """Return the page; Plotly's own script is inside, so it opens without a network."""
-    colors = palette(dark=dark)
-    drawn = frontier_figure(frontier, target=target, dark=dark)
-    figure = drawn.to_html(
-        full_html=False, include_plotlyjs=True, config=CONFIG, div_id="frontier"
-    )
-    return _PAGE.substitute(
-        title=escape(frontier_finding(frontier, target)),
+    body = _BODY.substitute(
         subtitle=escape(_subtitle(frontier)),
-        figure=figure,
+        figure=card(frontier_figure(frontier, target=target, dark=dark), "frontier"),
         ladder=_ladder(frontier, dark=dark),
         legend=escape(_legend(frontier)),
         assumptions="".join(f"<li>{escape(line)}</li>" for line in frontier.assumptions),
         origins=_origins(frontier),
         points=_points(frontier),
-        font=FONT,
-        **_css(colors),
     )
-
-
-def _css(colors: Palette) -> dict[str, str]:
-    names = ("background", "ink", "muted", "border", "panel")
-    return {name: getattr(colors, name) for name in names}
+    return page_html(frontier_finding(frontier, target), body, dark=dark, style=_STYLE)
 
 
 def _subtitle(frontier: Frontier) -> str:
