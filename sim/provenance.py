@@ -12,6 +12,11 @@ from sim.workload.varying import Varying
 
 _HOST = frozenset({"memory_reserve_gb", "host_us_per_pass", "host_us_per_sequence"})
 """Settings that the part `host` speaks for."""
+_SERVING_ERRORS: Final = {
+    "tpot_mean_ape": "TPOT of the serving runs that the engine's times were chosen on",
+    "tpot_median_ape": "median TPOT of the serving runs that the engine's times were chosen on",
+}
+"""What errors of serving runs are, for people: they are no held-out ones."""
 Origin = Literal["measured", "calibrated", "assumed"]
 
 
@@ -29,7 +34,7 @@ def provenance(scenario: Scenario, serving: Serving) -> dict[str, Part]:
     gpu, fitted, engine = serving.gpu, serving.fitted, serving.engine
     used = set(serving.cost.fits_used)
     errors = ", ".join(
-        f"{name} {value:.1%}"
+        f"{_SERVING_ERRORS.get(name, name)} {value:.1%}"
         for name, value in fitted.error.items()
         if value is not None and (name in used or "." not in name)
     )

@@ -14,8 +14,7 @@ from sim.report.figures.residuals import ResidualPoint, residual_figure
 from sim.report.figures.template import CONFIG, Figure
 
 PREFIX = "c_"
-MOST_POINTS = 3_000
-"""Kernels drawn of one part; a browser slows down with more."""
+MOST_POINTS = 3_000  # kernels drawn of one part; a browser slows down with more
 
 
 def page() -> None:
