@@ -11,6 +11,7 @@ from calibration.validate.errors import ErrorStats
 from calibration.validate.files import parity_pages, write_all
 from calibration.validate.tables import ErrorTable, refusals_by_reason
 from sim.report.figures.parity import ParityPoint
+from sim.units import counted
 
 _MOST_RUNS: Final = 12
 _SHOWN: Final = ("ttft_mean_ms", "tpot_mean_ms", "output_tokens_per_s", "itl_mean_ms")
@@ -48,7 +49,7 @@ def _runs(validation: BenchmarkValidation) -> ErrorTable:
 def _load(row: Beside) -> str:
     users, rate = row.predicted.users, row.predicted.requests_per_s
     apart = " *" if row.suspect else ""
-    return f"{users} users{apart}" if rate is None else f"{rate:g}/s{apart}"
+    return f"{counted(users, 'user')}{apart}" if rate is None else f"{rate:g}/s{apart}"
 
 
 def _cell(row: Beside, name: str) -> str:

@@ -12,6 +12,7 @@ from sim.metrics.result import ClassMetrics, RequestCounts
 from sim.metrics.settling import Memory
 from sim.metrics.slo import PERCENTILES
 from sim.records import RequestRecords, Simulation
+from sim.units import counted
 
 ROUGH_TURNS: Final = 3
 """Turns of a saturated deployment below which no more than one of them is measured."""
@@ -94,7 +95,8 @@ def _unsettled(load: Load, counts: RequestCounts, warmup: int, measured: int) ->
     elif load.filling_up:
         yield "the deployment was still filling up at the last arrival: take more requests"
     if counts.unfinished:
-        yield f"{counts.unfinished} requests never finished: latencies are at least these"
+        lost = counted(counts.unfinished, "request")
+        yield f"{lost} never finished: latencies are at least these"
     if warmup and warmup >= measured // 2 - 5:
         yield "the warm-up took half of the run: it may not have settled; take more requests"
 
@@ -140,7 +142,6 @@ def _too_few(counts: RequestCounts) -> Iterator[str]:
     """Say which percentiles are missing."""
     for share in PERCENTILES:
         if counts.finished < needed(share):
-            yield (
-                f"too few for p{round(share * 100)}: {counts.finished} requests finished,"
-                f" {needed(share)} are needed"
-            )
+            done = counted(counts.finished, "request")
+            least = needed(share)
+            yield f"too few for p{round(share * 100)}: {done} finished, {least} are needed"

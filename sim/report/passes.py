@@ -7,12 +7,13 @@ from typing import Any
 from sim.cost import Operation, even_load, even_prompt, ridge_tokens_per_pass
 from sim.decoding import Phase, typical_phase
 from sim.engine import draft_pricer
+from sim.errors import InputError
 from sim.report.decode_mean import decode_mean
 from sim.report.table import Table, columns
 from sim.report.words import NOTHING, count, number, percent
 from sim.run import Outcome, run
 from sim.scenario import Scenario, Serving, resolve
-from sim.units import GB, GIGA, MS_PER_S
+from sim.units import GB, GIGA, MS_PER_S, counted
 from sim.workload import Trace
 
 MOST_REQUESTS = 1000
@@ -61,6 +62,7 @@ def explain(
 ) -> Explanation:
     """Break down a decode pass and a prefill, at the typical batch unless one is given."""
     serving = resolve(scenario)
+    _check_context(serving, context_tokens)
     typical = typical_batch(run(_shorter(scenario)))
     batch = Batch(sequences or typical.sequences, context_tokens or typical.context_tokens)
     prompt = ceil(scenario.workload.mean_tokens()[0])
@@ -75,6 +77,17 @@ def explain(
             serving.cost, context_tokens=batch.context_tokens, queries=phase.positions
         ),
     )
+
+
+def _check_context(serving: Serving, context_tokens: float | None) -> None:
+    """Refuse a context that no sequence of the model ever has."""
+    most = serving.limits.max_context_tokens
+    if context_tokens is not None and context_tokens > most:
+        raise InputError(
+            f"{context_tokens:,.0f} tokens, but {serving.model.name} takes {most:,} in all",
+            where="--context",
+            remedy="ask for fewer, or choose a model with a longer context",
+        )
 
 
 def typical_batch(outcome: Outcome) -> Batch:
@@ -103,14 +116,16 @@ def decode_pass(scenario: Scenario, serving: Serving, phase: Phase, batch: Batch
     if drafter is not None:
         own = even_load(serving.cost, sequences, context)
         draft_s = drafter.round_s(sequences, own.context_tokens, own.capped)
-    title = f"One pass that decodes {count(sequences)} sequences of {count(context)} tokens"
+    title = (
+        f"One pass that decodes {counted(sequences, 'sequence')} of {counted(context, 'token')}"
+    )
     return PassBreakdown(title, load.positions, serving.cost.operations(load), draft_s)
 
 
 def prefill_pass(serving: Serving, tokens: int) -> PassBreakdown:
     """Return the pass that computes one whole prompt, alone."""
     load = even_prompt(serving.cost, tokens)
-    title = f"The prefill of one prompt of {count(tokens)} tokens"
+    title = f"The prefill of one prompt of {counted(tokens, 'token')}"
     return PassBreakdown(title, tokens, serving.cost.operations(load), 0.0)
 
 
@@ -146,7 +161,7 @@ def pass_table(breakdown: PassBreakdown) -> Table:
         rows.append(("drafter", "", NOTHING, NOTHING, draft_ms, share, ""))
     rows.append(("pass", "", "", "", f"{total_s * MS_PER_S:.3f}", "100%", ""))
     heads = columns("<operation", "times", "GFLOP", "GB", "ms", "share", "<bound")
-    note = f"{count(breakdown.tokens)} positions; work of one GPU, all layers together"
+    note = f"{counted(breakdown.tokens, 'position')}; work of one GPU, all layers together"
     return Table(breakdown.title, heads, tuple(rows), note)
 
 

@@ -23,6 +23,7 @@ from sim.report.words import (
     token_ms,
 )
 from sim.run import Outcome
+from sim.units import counted
 
 _LATENCY: Final = {
     "ttft": "TTFT (first token)",
@@ -97,7 +98,7 @@ def throughput_table(outcome: Outcome) -> Table:
         ("tokens/s seen by a user", rates.user_tokens_per_s, rates.interval_user_tokens_per_s),
     )
     counts = outcome.metrics.requests
-    ended = f"{count(counts.offered)} requests offered: {count(counts.finished)} finished"
+    ended = f"{counted(counts.offered, 'request')} offered: {count(counts.finished)} finished"
     ended += f", {count(counts.rejected)} rejected, {count(counts.unfinished)} unfinished"
     return Table(
         "Throughput",
@@ -186,7 +187,7 @@ def utilisation_table(outcome: Outcome) -> Table:
         rows.append(("ridge", NOTHING, "memory-bound at any batch, at the traffic's mean context"))
     else:
         at = "per pass, and it turns compute-bound (at the traffic's mean context)"
-        rows.append(("ridge", f"{count(ridge)} tokens", at))
+        rows.append(("ridge", counted(ridge, "token"), at))
     pool = f"of {count(memory.pool_tokens)} tokens per replica"
     rows.append(("KV pool at its peak", percent(metrics.utilisation.kv_peak), pool))
     cached = metrics.utilisation.cached_input
