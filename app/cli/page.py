@@ -18,8 +18,9 @@ from sim.report.table import Table
 
 WIDTH_OF_A_FILE: Final = 80
 """Columns where neither COLUMNS nor a terminal says."""
-_LONGEST_WORD: Final = 32
-"""Columns up to which a word stays whole; only longer ones, such as addresses, are folded."""
+_WHOLE_WORD: Final = 20
+"""Columns up to which a word stays whole; longer ones are folded after such a sign, if need be."""
+_PIECE: Final = re.compile(r"[^/_.:=-]*[/_.:=-]+|[^/_.:=-]+")
 _GAP: Final = 2
 """Blanks between the columns of a table."""
 _BREAKS_A_NUMBER: Final = re.compile(r" (?=–)|(?<=–) |(?<=\d) (?=ms\b|s\b)")
@@ -79,7 +80,9 @@ class Page:
             head = Text(column.name)
             drawn.add_column(head, justify=column.align, overflow="fold", width=width)
         for row in table.rows:
-            drawn.add_row(*map(Text, row))
+            drawn.add_row(
+                *(Text(_folded(cell, width)) for cell, width in zip(row, widths, strict=True))
+            )
         # Rich would cut what is too wide; a line that is too long loses nothing.
         self._console.width = max(self._width, sum(widths) + _GAP * (len(widths) - 1))
         self._console.print(drawn)
@@ -105,7 +108,11 @@ def _widths(table: Table, room: int) -> list[int]:
     for place, column in enumerate(table.columns):
         cells = [row[place] for row in table.rows]
         words = " ".join(cells).split()
-        whole = cells if column.align == "right" else [word[:_LONGEST_WORD] for word in words]
+        whole = (
+            cells
+            if column.align == "right"
+            else [part for word in words for part in _pieces(word)]
+        )
         widths.append(max(map(cell_len, (column.name, *cells))))
         least.append(max(map(cell_len, (*column.name.split(), *whole)), default=0))
     excess = sum(widths) + _GAP * (len(widths) - 1) - room
@@ -115,3 +122,38 @@ def _widths(table: Table, room: int) -> list[int]:
         widths[widest] -= 1
         excess -= 1
     return widths
+
+
+def _pieces(word: str) -> list[str]:
+    """Return the parts of a word between which it may be broken.
+
+    >>> _pieces("autoregressive"), _pieces("meta-llama/Llama-3.3-70B-Instruct")[:3]
+    (['autoregressive'], ['meta-', 'llama/', 'Llama-'])
+    """
+    if cell_len(word) <= _WHOLE_WORD:
+        return [word]
+    parts = _PIECE.findall(word)
+    return [
+        part[at : at + _WHOLE_WORD] for part in parts for at in range(0, len(part), _WHOLE_WORD)
+    ]
+
+
+def _folded(text: str, width: int) -> str:
+    """Return text in lines of the width: broken at blanks, and inside long words only.
+
+    >>> _folded("as in Llama-3.3-70B-Instruct-2507", 13).splitlines()
+    ['as in Llama-', '3.3-70B-', 'Instruct-2507']
+    """
+    lines, line = list[str](), ""
+    for word in text.split(" "):
+        joined = f"{line} {word}" if line else word
+        if cell_len(joined) <= width:
+            line = joined
+            continue
+        gap = " " if line else ""
+        for piece in _pieces(word):
+            if cell_len(line) + len(gap) + cell_len(piece) > width and line:
+                lines.append(line)
+                line, gap = "", ""
+            line, gap = f"{line}{gap}{piece}", ""
+    return "\n".join([*lines, line])
