@@ -74,7 +74,7 @@ def outcome_document(outcome: Outcome) -> dict[str, Any]:
         "replications": _replications(outcome.replications),
         "calibration": _calibration(outcome),
         "interval_basis": metrics.interval_basis,
-        "notes": list(metrics.notes),
+        "notes": list(outcome.notes),
         "not_modelled": list(outcome.not_modelled),
     }
 
