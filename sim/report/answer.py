@@ -4,21 +4,19 @@ from collections.abc import Iterable
 from typing import Final
 
 from sim.provenance import weakest
+from sim.report.load import load_label, too_much_label
 from sim.report.seeds import seeds_label
 from sim.report.words import (
     count,
     deployment_label,
     number,
     percent,
-    significant,
     span,
     time_ms,
     usd,
 )
 from sim.run import Outcome
-from sim.scenario import Scenario
 from sim.units import counted
-from sim.workload import ClosedLoop, Varying
 
 _TARGETS: Final = {"ttft": "TTFT", "tpot": "TPOT", "max_gap": "longest gap", "ttlt": "TTLT"}
 _BOUND: Final = {
@@ -155,17 +153,6 @@ def classes_in_trouble(outcome: Outcome) -> str | None:
     return "; ".join(parts) or None
 
 
-def load_label(scenario: Scenario) -> str:
-    """Return what is asked of a deployment."""
-    arrivals, rate = scenario.workload.arrivals, scenario.workload.offered_requests_per_s
-    if isinstance(arrivals, ClosedLoop):
-        return f"{count(arrivals.users)} {'user' if arrivals.users == 1 else 'users at once'}"
-    if rate is None:
-        return "this trace"
-    mean = " on average" if isinstance(arrivals, Varying) else ""
-    return f"{significant(rate)} requests/s{mean}"
-
-
 def _refused(outcome: Outcome) -> str | None:
     counts = outcome.metrics.requests
     lost = {"rejected": counts.rejected, "unfinished": counts.unfinished}
@@ -223,7 +210,7 @@ def _first_token(outcome: Outcome) -> str:
 
 def _overloaded(outcome: Outcome, name: str) -> str:
     subject = _subject(outcome, ("cannot sustain", "cannot sustain"))
-    sentence = f"Overloaded: {subject} {load_label(outcome.scenario)}{name}"
+    sentence = f"Overloaded: {subject} {too_much_label(outcome)}{name}"
     classes, sustained = classes_in_trouble(outcome), outcome.metrics.sustainable_requests_per_s
     sentence = sentence if classes is None else f"{sentence}: {classes}"
     if sustained is None:
