@@ -136,9 +136,13 @@ class Plain:
         """Norms, rotary embedding, activation: the overhead, or the bytes if longer.
 
         Two fused residual norms read 2 and write 2 tensors of the hidden size each; the gated
-        activation reads two and writes one tensor of the MLP's width.
+        activation reads two and writes one tensor of the MLP's width. Hyper-connections of n
+        streams read 3 n + 1 and write n + 1 around each block where they are fused: mHC,
+        arXiv:2512.24880, table 2 and section 4.3.
         """
-        moved = ACTIVATION_BYTES * (8 * self.model.hidden_size + 3 * width) * tokens
+        streams = self.model.residual_streams
+        tensors = 8 if streams == 1 else 2 * (4 * streams + 2)
+        moved = ACTIVATION_BYTES * (tensors * self.model.hidden_size + 3 * width) * tokens
         efficiency = self.fitted.gemm["bf16"].bandwidth_efficiency
         memory_s = moved / (efficiency * self.gpu.memory_bandwidth_bytes_per_s.value)
         overhead_s = self.fitted.layer_overhead_s
