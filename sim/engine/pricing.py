@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence as Collection
 
-from sim.cost import ForwardPass, Reads
+from sim.cost import ForwardPass, Reads, quick_pass
 from sim.engine.batch import DecodeBatch
 from sim.engine.drafting import DraftPricer, Growths
 from sim.engine.reach import prompt_reads
 from sim.engine.sequence import Sequence
 
 _MOST_PROMPTS = 1 << 16
+_Decode = tuple[int, int, float, float, float]
+_Prompt = tuple[int, int, int, float]
+"""The fields of a `PassLoad` for the decode part, and for the prompts."""
 
 
 class Leap:
@@ -74,13 +77,13 @@ class Leap:
 class Pricer:
     """Turn the state of a batch into the times of a leap."""
 
-    __slots__ = ("_no_reads", "_prompts", "cost", "drafter")
+    __slots__ = ("_no_reads", "_prompts", "_quick", "cost", "drafter")
 
     def __init__(self, cost: ForwardPass, drafter: DraftPricer | None) -> None:
-        self.cost, self.drafter = cost, drafter
+        self.cost, self.drafter, self._quick = cost, drafter, quick_pass(cost)
         self._no_reads: Reads = ((0.0, 0.0),) * len(cost.reaches)
         self._prompts: dict[tuple[int, int], float] = {}
-        """Times of passes with one chunk alone, by its tokens and those computed before it."""
+        """Times of passes with one chunk alone, by its tokens and those that it reads."""
 
     def decode(self, batch: DecodeBatch, leap: Leap) -> None:
         """Price the coming passes of a batch that only decodes."""
@@ -88,14 +91,19 @@ class Pricer:
             leap.prefill_sequences = leap.prefill_tokens = leap.prefill_context = 0
             leap.prefill_pairs = leap.prefill_s = 0.0
             leap.prefill_capped = self._no_reads
-        count, growths = len(batch.members), batch.growths()
-        positions, logits, seen = batch.positions, batch.logit_positions, growths
-        if leap.verified != 1.0:
-            positions, logits, seen = _verified(leap.verified, positions, logits, growths)
-        leap.first_s, leap.slope_s, leap.limit = self.cost.line(count, positions, logits, seen)
-        drafter = self.drafter
+        count, quick, drafter = len(batch.members), self._quick, self.drafter
+        positions, logits = batch.positions, batch.logit_positions
+        if quick is not None and leap.verified == 1.0:
+            growths = batch.read, batch.pairs, batch.growth, batch.pairs_growth
+            line = quick.line(count, positions, logits, *growths)
+        else:
+            seen = batch.growths()
+            if leap.verified != 1.0:
+                positions, logits, seen = _verified(leap.verified, positions, logits, seen)
+            line = self.cost.line(count, positions, logits, seen)
+        leap.first_s, leap.slope_s, leap.limit = line
         if drafter is not None and leap.drafting:
-            leap.draft_s, leap.draft_slope_s, limit = drafter.line(count, growths)
+            leap.draft_s, leap.draft_slope_s, limit = drafter.line(count, batch.growths())
             leap.first_s += leap.draft_s
             leap.slope_s += leap.draft_slope_s
             leap.limit = min(leap.limit, limit)
@@ -106,7 +114,7 @@ class Pricer:
         The split is by the times that the prompt part and the decode part would take alone;
         prompts that are computed once more after a preemption are billed to output.
         """
-        tokens = context = sequences = again = before = 0
+        tokens = context = sequences = again = 0
         pairs = 0.0
         for sequence in prefilling:
             chunk = sequence.chunk
@@ -121,22 +129,21 @@ class Pricer:
         leap.prefill_sequences, leap.prefill_tokens = sequences, tokens
         leap.prefill_context, leap.prefill_pairs = context, pairs
         leap.slope_s, leap.limit, leap.draft_slope_s = 0.0, 1, 0.0
-        cost, count, read = self.cost, len(batch.members), batch.read
-        prompt_capped = self._prompt_reads(prefilling) if cost.reaches else ()
-        leap.prefill_capped = prompt_capped
-        prompt = (sequences, tokens, context, pairs)
-        none = self._no_reads
-        pass_s = prompt_s = self._alone_s(before, prompt, prompt_capped)
-        decode_s, capped = 0.0, none
-        if count:
-            capped = batch.capped() if batch.reaches else ()
-            share = leap.verified
-            positions = batch.positions if share == 1.0 else round(share * batch.positions)
-            logits = batch.logit_positions if share == 1.0 else float(positions)
-            decode = (count, positions, logits, read, share * batch.pairs)
-            made = capped if share == 1.0 else tuple((r, share * pairs) for r, pairs in capped)
-            decode_s = cost.seconds(*decode, capped=made)
-            pass_s = cost.seconds(*decode, *prompt, made, prompt_capped)
+        count, read, share, quick = len(batch.members), batch.read, leap.verified, self._quick
+        positions = batch.positions if share == 1.0 else round(share * batch.positions)
+        logits = batch.logit_positions if share == 1.0 else float(positions)
+        decode = count, positions, logits, read, share * batch.pairs
+        prompt = sequences, tokens, context, pairs
+        capped: Reads = ()
+        prompt_capped: Reads = ()
+        if quick is not None:
+            pass_s, prompt_s, decode_s = quick.mixed(*decode, *prompt)
+        else:
+            if batch.reaches:
+                capped, prompt_capped = batch.capped(), self._prompt_reads(prefilling)
+                leap.prefill_capped = prompt_capped
+            made = capped if share == 1.0 else tuple((r, share * each) for r, each in capped)
+            pass_s, prompt_s, decode_s = self._apart(decode, prompt, made, prompt_capped)
         drafter = self.drafter
         if drafter is not None and leap.drafting:
             prompt_draft_s, alone_s, together_s = drafter.mixed(
@@ -151,14 +158,19 @@ class Pricer:
         if again:
             leap.prefill_s *= 1.0 - again / tokens
 
-    def _alone_s(
-        self, before: int, prompt: tuple[int, int, int, float], prompt_capped: Reads
-    ) -> float:
-        """Return the time of a pass with the prompt chunks alone, s; of one chunk, remembered.
+    def _apart(
+        self, decode: _Decode, prompt: _Prompt, capped: Reads, prompt_capped: Reads
+    ) -> tuple[float, float, float]:
+        """Return the times of a pass, of its prompts alone and of its decode part alone, s."""
+        prompt_s = self._alone_s(prompt, prompt_capped)
+        if not decode[0]:
+            return prompt_s, prompt_s, 0.0
+        pass_s = self.cost.seconds(*decode, *prompt, capped, prompt_capped)
+        return pass_s, prompt_s, self.cost.seconds(*decode, capped=capped)
 
-        `before` are the tokens that were computed before that one.
-        """
-        size = prompt[1], before
+    def _alone_s(self, prompt: _Prompt, prompt_capped: Reads) -> float:
+        """Return the time of a pass with the prompt chunks alone, s; of one chunk, remembered."""
+        size = prompt[1:3]
         known = self._prompts.get(size) if prompt[0] == 1 else None
         if known is None:
             none = self._no_reads
