@@ -61,26 +61,40 @@ class Leap:
 
         A pass that ends at that very moment is over.
         """
-        if self.slope_s == 0.0:
-            guess = int(elapsed_s / self.first_s)
-        else:  # the root of first n + slope n (n - 1) / 2 = elapsed
-            half = self.first_s / self.slope_s - 0.5
-            guess = int((half * half + 2 * elapsed_s / self.slope_s) ** 0.5 - half)
-        number = max(1, min(most, guess))
-        while number > 1 and self.after(number - 1) > elapsed_s:
-            number -= 1
-        while number < most and self.after(number) <= elapsed_s:
-            number += 1
-        return number
+        return self.cut_at(elapsed_s, most)[0]
+
+    def cut_at(self, elapsed_s: float, most: int) -> tuple[int, float]:
+        """Return the same, and when that pass ends, s from the start of the leap."""
+        return cut_at(self.first_s, self.slope_s, elapsed_s, most)
+
+
+def cut_at(first_s: float, slope_s: float, elapsed_s: float, most: int) -> tuple[int, float]:
+    """Return the number of the pass in flight after `elapsed_s` and when it ends (see `Leap`)."""
+    if slope_s == 0.0:
+        over = int(elapsed_s / first_s)
+    else:  # the root of first n + slope n (n - 1) / 2 = elapsed
+        half = first_s / slope_s - 0.5
+        over = int((half * half + 2 * elapsed_s / slope_s) ** 0.5 - half)
+    number = most if over >= most else over + 1 if over > 0 else 1
+    while number > 1:
+        before = number - 1
+        if before * first_s + slope_s * (before * (before - 1) / 2) <= elapsed_s:
+            break
+        number = before
+    ends_s = number * first_s + slope_s * (number * (number - 1) / 2)
+    while number < most and ends_s <= elapsed_s:
+        number += 1
+        ends_s = number * first_s + slope_s * (number * (number - 1) / 2)
+    return number, ends_s
 
 
 class Pricer:
     """Turn the state of a batch into the times of a leap."""
 
-    __slots__ = ("_no_reads", "_prompts", "_quick", "cost", "drafter")
+    __slots__ = ("_no_reads", "_prompts", "cost", "drafter", "quick")
 
     def __init__(self, cost: ForwardPass, drafter: DraftPricer | None) -> None:
-        self.cost, self.drafter, self._quick = cost, drafter, quick_pass(cost)
+        self.cost, self.drafter, self.quick = cost, drafter, quick_pass(cost)
         self._no_reads: Reads = ((0.0, 0.0),) * len(cost.reaches)
         self._prompts: dict[tuple[int, int], float] = {}
         """Times of passes with one chunk alone, by its tokens and those that it reads."""
@@ -91,11 +105,11 @@ class Pricer:
             leap.prefill_sequences = leap.prefill_tokens = leap.prefill_context = 0
             leap.prefill_pairs = leap.prefill_s = 0.0
             leap.prefill_capped = self._no_reads
-        count, quick, drafter = len(batch.members), self._quick, self.drafter
+        count, quick, drafter = len(batch.members), self.quick, self.drafter
         positions, logits = batch.positions, batch.logit_positions
         if quick is not None and leap.verified == 1.0:
-            growths = batch.read, batch.pairs, batch.growth, batch.pairs_growth
-            line = quick.line(count, positions, logits, *growths)
+            read, pairs, growth = batch.read, batch.pairs, batch.growth
+            line = quick.line(count, positions, logits, read, pairs, growth, batch.pairs_growth)
         else:
             seen = batch.growths()
             if leap.verified != 1.0:
@@ -129,23 +143,27 @@ class Pricer:
         leap.prefill_sequences, leap.prefill_tokens = sequences, tokens
         leap.prefill_context, leap.prefill_pairs = context, pairs
         leap.slope_s, leap.limit, leap.draft_slope_s = 0.0, 1, 0.0
-        count, read, share, quick = len(batch.members), batch.read, leap.verified, self._quick
+        count, read, share, quick = len(batch.members), batch.read, leap.verified, self.quick
         positions = batch.positions if share == 1.0 else round(share * batch.positions)
         logits = batch.logit_positions if share == 1.0 else float(positions)
-        decode = count, positions, logits, read, share * batch.pairs
-        prompt = sequences, tokens, context, pairs
+        made = batch.pairs if share == 1.0 else share * batch.pairs
         capped: Reads = ()
         prompt_capped: Reads = ()
         if quick is not None:
-            pass_s, prompt_s, decode_s = quick.mixed(*decode, *prompt)
+            pass_s, prompt_s, decode_s = quick.mixed(
+                count, positions, logits, read, made, sequences, tokens, context, pairs
+            )
         else:
+            prompt = sequences, tokens, context, pairs
             if batch.reaches:
                 capped, prompt_capped = batch.capped(), self._prompt_reads(prefilling)
                 leap.prefill_capped = prompt_capped
-            made = capped if share == 1.0 else tuple((r, share * each) for r, each in capped)
-            pass_s, prompt_s, decode_s = self._apart(decode, prompt, made, prompt_capped)
+            decode = count, positions, logits, read, made
+            seen = capped if share == 1.0 else tuple((r, share * each) for r, each in capped)
+            pass_s, prompt_s, decode_s = self._apart(decode, prompt, seen, prompt_capped)
         drafter = self.drafter
         if drafter is not None and leap.drafting:
+            prompt = sequences, tokens, context, pairs
             prompt_draft_s, alone_s, together_s = drafter.mixed(
                 count, read, capped, prompt, prompt_capped, prompt_s
             )
