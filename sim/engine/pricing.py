@@ -32,6 +32,7 @@ class Leap:
         "prefill_tokens",
         "slope_s",
         "start_s",
+        "time_share",
         "verified",
     )
 
@@ -42,6 +43,8 @@ class Leap:
         """Part of the first pass that is billed to input tokens."""
         self.drafting, self.verified = True, 1.0
         """Under a policy: the drafter runs, and so much of the positions is verified."""
+        self.time_share = 1.0
+        """Under a policy: time of a pass without prompts over that of its mean positions."""
         self.draft_s = self.draft_slope_s = 0.0
         """Part of the first pass that is the drafter's, and how it grows."""
         self.prefill_sequences = self.prefill_tokens = self.prefill_context = 0
@@ -93,6 +96,9 @@ class Pricer:
         if leap.verified != 1.0:
             positions, logits, seen = _verified(leap.verified, positions, logits, growths)
         leap.first_s, leap.slope_s, leap.limit = self.cost.line(count, positions, logits, seen)
+        if leap.time_share != 1.0:
+            leap.first_s *= leap.time_share
+            leap.slope_s *= leap.time_share
         drafter = self.drafter
         if drafter is not None and leap.drafting:
             leap.draft_s, leap.draft_slope_s, limit = drafter.line(count, growths)
