@@ -35,6 +35,8 @@ position and a confidence loss of 0.398 nats, the entropy that a Beta of this co
 GRAPHS: Final = [1, 2, 4, *range(8, 256, 8), *range(256, 4097, 16)]
 """Tokens of the captured graphs: up to all positions of 256 users, in the steps of vLLM."""
 _REQUESTS: Final = 880
+_REQUESTS_ALONE: Final = 240
+"""As many prompts as the published command sends."""
 _MODEL: Final = Path(__file__).resolve().parent / "deepseek_v4_pro.yaml"
 
 
@@ -74,7 +76,7 @@ def scenario(users: int, drafts: int | None) -> Scenario:
                 "input_tokens": {"kind": "uniform", "low": 50, "high": 600},
                 "output_tokens": {"kind": "uniform", "low": 100, "high": 2048},
             },
-            "run": {"requests": min(_REQUESTS, 40 * users)},
+            "run": {"requests": _REQUESTS if users > 1 else _REQUESTS_ALONE},
         },
         where="vLLM blog 2026-08-14",
         folder=Path(),
