@@ -12,7 +12,7 @@ from statistics import fmean
 import numpy as np
 
 from sim.metrics.intervals import Interval
-from sim.metrics.notes import starving
+from sim.metrics.notes import OPENED, starving
 from sim.metrics.over_runs import mean_of_known, over_runs
 from sim.metrics.percentiles import needed
 from sim.metrics.pipeline import Pipeline
@@ -223,6 +223,7 @@ def _notes(many: Sequence[Metrics], counts: RequestCounts, *, overloaded: bool) 
         said.append(f"{short} of {len(many)} runs too short to tell whether it keeps up")
     if overloaded:
         return tuple(said)
+    said += [note for note in many[0].notes if OPENED in note]
     if counts.unfinished:
         said.append(
             f"{counted(counts.unfinished, 'request')} never finished: latencies are at least these"

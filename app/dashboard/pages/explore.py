@@ -48,7 +48,7 @@ def show(
     if outcome.metrics.status == "overloaded":
         trouble.overloaded(outcome, choices)
     tiles.draw(tiles.tiles(outcome, no_price))
-    notes = outcome.metrics.notes if no_price is None else (*outcome.metrics.notes, no_price)
+    notes = outcome.notes if no_price is None else (*outcome.notes, no_price)
     for note in notes:
         st.caption(f":material/info: {escape(note[:1].upper() + note[1:])}.")
     charts.draw(outcome, dark=st.context.theme.type == "dark")
