@@ -82,7 +82,8 @@ def _serve(default: Choices, base: Scenario) -> dict[str, Any]:
     st.markdown("#### Serve")
     offered = offers.models(default.model, models.uploads())
     model = select("model", "Model", offered, default, about=_MODEL)
-    st.caption(models.caption(models.loaded(models.reference_of(model, base))))
+    served = models.loaded(models.reference_of(model, base))
+    st.caption(models.caption(served))
     models.draw_upload()
     strategy = select(
         *("strategy", "Decoding strategy", offers.strategies(default.strategy), default),
@@ -90,7 +91,8 @@ def _serve(default: Choices, base: Scenario) -> dict[str, Any]:
         about="How tokens come about: one a pass, drafted and verified, or denoised in blocks.",
     )
     values = {"model": model, "strategy": strategy}
-    return values | knobs_of_strategy(strategy, default)
+    mixed = base.workload.domains is not None
+    return values | knobs_of_strategy(strategy, default, served, mixed=mixed)
 
 
 def _on(default: Choices, model: str, base: Scenario) -> dict[str, Any]:
