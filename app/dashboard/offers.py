@@ -11,7 +11,7 @@ from app.dashboard.speculation import OWN, UNSTATED
 from app.dashboard.strategies import KINDS
 from sim.decoding import list_acceptance, load_acceptance
 from sim.economics.price_list import list_price_lists, load_price_list
-from sim.hardware import list_gpus
+from sim.hardware import list_engines, list_gpus
 from sim.model.load import list_models
 from sim.workload import list_workloads
 
@@ -86,6 +86,11 @@ def caches(own: str) -> tuple[str, ...]:
 def gpus(own: str) -> tuple[str, ...]:
     """Return the GPUs that have a profile."""
     return _with(list_gpus(), own)
+
+
+def engines(own: str) -> tuple[str, ...]:
+    """Return the presets of engines."""
+    return _with(list_engines(), own)
 
 
 def tensor_parallel(own: int) -> tuple[int, ...]:

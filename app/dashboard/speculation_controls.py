@@ -18,6 +18,7 @@ from sim.model import Model
 _PERCENT: Final = (1, 100)
 _SHARE: Final = (0, 100)
 _MOST_DRAFTS: Final = 16
+_PAIR: Final = (3, 2)
 _ACCEPTANCE: Final = (
     "Where the share of accepted drafts comes from: a published table (its source is shown), or"
     " your own figures. There is no default: it decides on the gain."
@@ -98,15 +99,21 @@ def _published(
     default: Choices, table: AcceptanceTable, model: Model, *, mixed: bool
 ) -> dict[str, Any]:
     served = tuple(dict.fromkeys(row.model or "" for row in table.rows))
+    if model.name in served:  # nobody wants the figures of another one
+        served = (model.name,)
     measured_with = _one_of("measured_with", "Measured with", served, default)
     mine = [row for row in table.rows if (row.model or "") == measured_with]
     domains = tuple(dict.fromkeys(row.domain for row in mine))
     if mixed or default.domain == spec.AS_TRAFFIC:
         domains = (spec.AS_TRAFFIC, *domains)
-    domain = _one_of("domain", "Domain", domains, default)
+    several = len({row.temperature for row in mine}) > 1
+    first, second = st.columns(_PAIR) if several else (st.container(), st.container())
+    with first:
+        domain = _one_of("domain", "Domain", domains, default)
     rows = [row for row in mine if domain in {row.domain, spec.AS_TRAFFIC}]
     temperatures = tuple(dict.fromkeys(_words(row.temperature) for row in rows))
-    temperature = _one_of("temperature", "Temperature", temperatures, default)
+    with second:
+        temperature = _one_of("temperature", "Temperature", temperatures, default)
     rows = [row for row in rows if _words(row.temperature) == temperature] or rows
     known = min(row.stated_positions or _MOST_DRAFTS for row in rows)
     tokens = _drafts(default, most=max(known, default.draft_tokens))
