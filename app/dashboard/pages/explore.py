@@ -64,7 +64,12 @@ def badges(outcome: Outcome, scenario: Scenario, *, is_full: bool) -> None:
         length = "full run" if is_full else "preview"
         icon = "check" if is_full else "hourglass_top"
         st.badge(f"{length}: {offered:,} requests", icon=f":material/{icon}:", color="gray")
-        st.badge(answer.origin(outcome), icon=":material/tune:", color="gray")
+        st.badge(
+            answer.origin(outcome),
+            icon=":material/tune:",
+            color="gray",
+            help=escape(answer.origin_help(outcome)),
+        )
         st.space("stretch")
         if not is_full:
             st.button(
