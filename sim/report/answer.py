@@ -11,6 +11,7 @@ from sim.report.words import (
     deployment_label,
     number,
     percent,
+    significant,
     span,
     time_ms,
     usd,
@@ -213,7 +214,18 @@ def _overloaded(outcome: Outcome, name: str) -> str:
     sentence = f"Overloaded: {subject} {too_much_label(outcome)}{name}"
     classes, sustained = classes_in_trouble(outcome), outcome.metrics.sustainable_requests_per_s
     sentence = sentence if classes is None else f"{sentence}: {classes}"
+    sentence += _front_end(outcome)
     if sustained is None:
         return sentence
     pronoun = "it sustains" if outcome.scenario.deployment.gpus == 1 else "they sustain"
     return f"{sentence}; {pronoun} about {number(sustained, 2)}"
+
+
+def _front_end(outcome: Outcome) -> str:
+    """Name the front end where it is what falls behind."""
+    habits = outcome.serving.limits.habits
+    if not outcome.metrics.front_end_behind or habits is None:
+        return ""
+    rate = significant(1 / habits.front_end_s_per_chunk)
+    whose = "the front end" if outcome.scenario.deployment.replicas == 1 else "front ends"
+    return f": {whose} ({rate} tokens/s) cannot hand the answers out as fast"
