@@ -103,6 +103,7 @@ def pool(runs: Sequence[Replication], *, slo: Slo, seed: int) -> Metrics:
         utilisation=Utilisation(
             mean_of_known([metrics.utilisation.busy for metrics in many]),
             max(metrics.utilisation.kv_peak for metrics in many),
+            mean_of_known([metrics.utilisation.cached_input for metrics in many]),
         ),
         front_end_behind=overloaded and any(metrics.front_end_behind for metrics in many),
         littles_law=LittlesLaw(*sides),
