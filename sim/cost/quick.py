@@ -16,10 +16,10 @@ from sim.cost.prefill import prefill_s
 _MOST_REMEMBERED = 1 << 16
 _Line = Callable[[int, int, float, float, float, float, float], tuple[float, float, int]]
 _Mixed = Callable[
-    [int, int, float, float, float, int, int, int, float], tuple[float, float, float]
+    [int, int, float, float, float, int, int, float, float], tuple[float, float, float]
 ]
 
-_Prompts = Callable[[int, int, int, float], tuple[float, float]]
+_Prompts = Callable[[int, int, float, float], tuple[float, float]]
 """(chunks, their tokens, KV tokens that they read, pairs): s of the pass, s of its attention."""
 
 
@@ -106,10 +106,12 @@ def _line_of(cost: ForwardPass, forms: _Forms) -> _Line:
 def _prompts_of(cost: ForwardPass) -> _Prompts:
     """Return the pricing of prompts alone; passes of one chunk are remembered."""
     host, kinds = cost.host_beside, cost.prompt_kinds
-    known: dict[tuple[int, int], tuple[float, float]] = {}
+    known: dict[tuple[int, float], tuple[float, float]] = {}
 
-    def alone(prompts: int, tokens: int, context: int, pairs: float) -> tuple[float, float]:
-        attention_s = prefill_s(kinds, ((context, pairs),), prompts, tokens, 1.0)
+    def alone(prompts: int, tokens: int, context: float, pairs: float) -> tuple[float, float]:
+        attention_s = 0.0
+        if tokens:  # else there was no room for any
+            attention_s = prefill_s(kinds, ((context, pairs),), prompts, tokens, 1.0)
         pass_s = _beside_s(cost, tokens, prompts, prompts) + attention_s
         if cost.prompt_factor != 1.0:
             pass_s += cost.beyond_kernels_s(pass_s, 0.0, prompts)
@@ -120,7 +122,7 @@ def _prompts_of(cost: ForwardPass) -> _Prompts:
         return pass_s, attention_s
 
     def prompts_alone(
-        prompts: int, tokens: int, context: int, pairs: float
+        prompts: int, tokens: int, context: float, pairs: float
     ) -> tuple[float, float]:
         found = known.get((tokens, context)) if prompts == 1 else None
         return found or alone(prompts, tokens, context, pairs)
@@ -140,7 +142,7 @@ def _mixed_of(cost: ForwardPass, forms: _Forms) -> _Mixed:
         pairs: float,
         prompts: int,
         tokens: int,
-        context: int,
+        context: float,
         prompt_pairs: float,
     ) -> tuple[float, float, float]:
         prompt_s, prompt_attention_s = alone(prompts, tokens, context, prompt_pairs)

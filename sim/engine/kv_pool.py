@@ -19,7 +19,7 @@ class KvPool:
 
     def __init__(self, shape: KvShape) -> None:
         self.shape, self._size = shape, shape.block_tokens
-        plain = not shape.windows and not shape.sequence_blocks and shape.full
+        plain = not shape.windows and not shape.sequence_blocks and shape.full == 1.0
         self._growing = max(1e-9, shape.full + sum(weight for _, weight in shape.windows))
         """Blocks that a block's worth of new tokens takes, at most."""
         self.plain_tokens = shape.blocks * shape.block_tokens if plain else -1
@@ -47,6 +47,8 @@ class KvPool:
 
     def least_free(self, batch: DecodeBatch) -> float:
         """Return a lower bound of what the decoding sequences leave in the coming pass."""
+        if self.plain_tokens >= 0:  # `most_for` with a block a block
+            return self.shape.blocks - (batch.held / self._size + len(batch.members))
         return self.shape.blocks - self.shape.most_for(batch.held, len(batch.members))
 
     def room(self, batch: DecodeBatch) -> float:

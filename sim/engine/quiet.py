@@ -11,7 +11,9 @@ from collections import deque
 from collections.abc import Callable
 from heapq import heappop
 
+from sim.cost import NO_LIMIT
 from sim.engine.kv_pool import KvPool
+from sim.engine.leap_log import log_mixed
 from sim.engine.log import LEAP
 from sim.engine.pricing import Leap, Pricer, cut_at
 from sim.engine.replica import Replica
@@ -20,6 +22,9 @@ from sim.engine.schedulers import ChunkedPrefill
 _Pass = Callable[[float], float]
 """From the time at which passes begin to that at which they end, s; -1 where they are not simple
 enough."""
+_Decode = Callable[[float, int], float]
+"""The same for at most so many passes; 0 while the scheduler has not been asked: it must be where
+KV may run short."""
 
 
 def quiet_passes(replica: Replica) -> _Pass | None:
@@ -40,23 +45,42 @@ def quiet_passes(replica: Replica) -> _Pass | None:
         and pool.plain_tokens >= 0
         and pricer.quick is not None
     )
-    return _passes_of(replica, _decode_of(replica), _prompt_of(replica)) if usual else None
+    if not usual:
+        return None
+    return _passes_of(replica, _decode_of(replica), _prompt_of(replica), _chunks_of(replica))
 
 
-def _passes_of(replica: Replica, decode: _Pass, prompt: _Pass) -> _Pass:
-    batch, feed, waiting = replica.batch, replica.feed, replica.waiting
+def _passes_of(  # noqa: C901  # one loop: calls cost as much as what they would tidy up
+    replica: Replica, decode: _Decode, prompt: _Pass, chunks: _Pass
+) -> _Pass:
+    batch, feed, waiting, fill = (
+        replica.batch,
+        replica.feed,
+        replica.waiting,
+        replica.scheduler.fill,
+    )
     ends, members, take_next = batch.ends, batch.members, replica.take_next
     phase_ended = replica.phase_ended
 
-    def passes(now: float) -> float:
-        """Return the time of the next boundary at which the replica must decide by itself."""
-        while replica.own_left and not replica.prefilling:
-            if waiting:
-                then = prompt(now) if len(waiting) == 1 else -1.0
-            else:
-                then = decode(now) if members else -1.0
+    def passes(now: float) -> float:  # noqa: C901
+        """Return the time of the boundary at which nobody runs, or the measured are through."""
+        while replica.own_left:
+            then = -1.0
+            if not (waiting or replica.prefilling):
+                if not members:
+                    return now
+                then = decode(now, 0)
+            elif len(waiting) == 1 and not replica.prefilling:
+                then = prompt(now)
             if then < 0.0:
-                break
+                replica.now_s = now
+                preempted = fill(replica)
+                if replica.prefilling:
+                    then = chunks(now)
+                elif members:
+                    then = decode(now, 1 if preempted else NO_LIMIT)
+                else:
+                    return now
             now, gone = then, replica.passes
             while ends and ends[0][0] <= gone:
                 _, serial, sequence = heappop(ends)
@@ -69,17 +93,36 @@ def _passes_of(replica: Replica, decode: _Pass, prompt: _Pass) -> _Pass:
     return passes
 
 
-def _decode_of(replica: Replica) -> _Pass:
+def _chunks_of(replica: Replica) -> _Pass:
+    batch, pricer, log, leap = replica.batch, replica.pricer, replica.log, Leap(0)
+    index = replica.index
+
+    def chunks(now: float) -> float:
+        """Let the chunks of prompts go by that the scheduler has set."""
+        leap.start_s = now
+        pricer.mixed(batch, replica.prefilling, leap)
+        log_mixed(log, index, batch, leap)
+        batch.advance(1)
+        replica.passes += 1
+        now += leap.first_s
+        replica.advance_prompts(now)
+        return now
+
+    return chunks
+
+
+def _decode_of(replica: Replica) -> _Decode:
     batch, feed, pool, log = replica.batch, replica.feed, replica.pool, replica.log
     pricer, leap, index, row = replica.pricer, Leap(0), replica.index, LEAP.pack
     line = pricer.quick.line if pricer.quick and pricer.drafter is None else None
     members, tokens, size = batch.members, pool.plain_tokens, pool.shape.block_tokens
+    waiting = replica.waiting
 
-    def decode(now: float) -> float:
-        """Leap until a phase ends, KV runs short or a request comes."""
+    def decode(now: float, most: int) -> float:
+        """Leap until a phase ends, KV runs short or a request comes that may be admitted."""
         count, held, passes = len(members), batch.held, replica.passes
         room = tokens - held - count * size
-        if room < 0:
+        if room < 0 and not most:
             return -1.0
         positions, logits, read = batch.positions, batch.logit_positions, batch.read
         growth, pairs, pairs_growth = batch.growth, batch.pairs, batch.pairs_growth
@@ -93,12 +136,13 @@ def _decode_of(replica: Replica) -> _Pass:
             first_s, slope_s, limit = leap.first_s, leap.slope_s, leap.limit
             draft_s, draft_slope_s = leap.draft_s, leap.draft_slope_s
         ahead = batch.next_breakpoint() - passes
-        ahead = ahead if ahead < limit else limit  # noqa: FURB136  # hot
-        if growth * ahead > room:
+        if ahead > limit or most == 1:
+            ahead = 1 if most == 1 else limit
+        if growth * ahead > room and ahead > 1:
             ahead = pool.passes_that_fit(batch, passes, ahead)
         duration_s = ahead * first_s + slope_s * (ahead * (ahead - 1) / 2)
         coming_s = feed.next_s - now
-        if coming_s < duration_s and ahead > 1:
+        if coming_s < duration_s and ahead > 1 and not waiting:
             ahead, duration_s = cut_at(first_s, slope_s, coming_s, ahead)
         log.leaps += row(
             index, now, first_s, slope_s, ahead, count, positions, logits, read,

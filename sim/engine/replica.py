@@ -135,7 +135,7 @@ class Replica(Observed):
             self.follow(self.policy, leap)
         room = self.pool.room(batch)
         if self.waiting or self.prefilling or room < 0:
-            preempted = self.scheduler.fill(self)
+            preempted, room = self.scheduler.fill(self), self.pool.room(batch)
         if not self.running:
             return -1.0
         if not self.leaping:
@@ -146,7 +146,7 @@ class Replica(Observed):
             self.pricer.mixed(self.beside, self.prefilling, leap)
             if self.extra_s:
                 self.add_extra(leap)
-            log_mixed(log, self.index, self.beside, leap, self.prefilling)
+            log_mixed(log, self.index, self.beside, leap)
             return leap.first_s
         self.pricer.decode(batch, leap)
         if self.extra_s:

@@ -28,10 +28,13 @@ class ChunkedPrefill(Scheduler):
         if self.rules is not None:
             self.rules.look(replica)
         used, coming, free = self._go_on(replica, budget)
-        if free < 0 and self._make_room(replica):
-            return True
+        exact = free < 0
+        if exact:
+            free = self._make_room(replica)
+            if free < 0:
+                return True
         if replica.waiting:
-            self._admit(replica, budget - used, used, reserved + coming, free)
+            self._admit(replica, budget - used, used, reserved + coming, free, exact)
         return False
 
 
