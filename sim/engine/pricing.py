@@ -121,7 +121,11 @@ class Pricer:
             line = self.cost.line(count, positions, logits, seen)
         leap.first_s, leap.slope_s, leap.limit = line
         if drafter is not None and leap.drafting:
-            leap.draft_s, leap.draft_slope_s, limit = drafter.line(count, batch.growths())
+            if batch.reaches:
+                drafts = drafter.line(count, batch.growths())
+            else:
+                drafts = drafter.line_of(count, batch.read, batch.growth)
+            leap.draft_s, leap.draft_slope_s, limit = drafts
             leap.first_s += leap.draft_s
             leap.slope_s += leap.draft_slope_s
             leap.limit = min(leap.limit, limit)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from heapq import heappop
 
 from sim.cost import NO_LIMIT
+from sim.cost.quick import Line, Mixed
 from sim.engine.kv_pool import KvPool
 from sim.engine.leap_log import log_mixed
 from sim.engine.log import LEAP
@@ -32,22 +33,22 @@ def quiet_passes(replica: Replica) -> _Pass | None:
 
     None where there is no such thing: the replica has habits, rules, a policy or other layers.
     """
-    scheduler, pool, pricer = replica.scheduler, replica.pool, replica.pricer
+    scheduler, pool, quick = replica.scheduler, replica.pool, replica.pricer.quick
     usual = (
         type(replica) is Replica
         and type(scheduler) is ChunkedPrefill
         and type(pool) is KvPool
-        and type(pricer) is Pricer
+        and type(replica.pricer) is Pricer
         and isinstance(replica.waiting, deque)
         and replica.leaping
         and replica.policy is None
         and scheduler.rules is None
         and pool.plain_tokens >= 0
-        and pricer.quick is not None
     )
-    if not usual:
+    if not usual or quick is None:
         return None
-    return _passes_of(replica, _decode_of(replica), _prompt_of(replica), _chunks_of(replica))
+    decode, prompt = _decode_of(replica, quick.line), _prompt_of(replica, quick.mixed)
+    return _passes_of(replica, decode, prompt, _chunks_of(replica))
 
 
 def _passes_of(  # noqa: C901  # one loop: calls cost as much as what they would tidy up
@@ -111,10 +112,9 @@ def _chunks_of(replica: Replica) -> _Pass:
     return chunks
 
 
-def _decode_of(replica: Replica) -> _Decode:
+def _decode_of(replica: Replica, line: Line) -> _Decode:
     batch, feed, pool, log = replica.batch, replica.feed, replica.pool, replica.log
-    pricer, leap, index, row = replica.pricer, Leap(0), replica.index, LEAP.pack
-    line = pricer.quick.line if pricer.quick and pricer.drafter is None else None
+    drafter, index, row = replica.pricer.drafter, replica.index, LEAP.pack
     members, tokens, size = batch.members, pool.plain_tokens, pool.shape.block_tokens
     waiting = replica.waiting
 
@@ -126,15 +126,12 @@ def _decode_of(replica: Replica) -> _Decode:
             return -1.0
         positions, logits, read = batch.positions, batch.logit_positions, batch.read
         growth, pairs, pairs_growth = batch.growth, batch.pairs, batch.pairs_growth
-        if line is not None:
-            first_s, slope_s, limit = line(
-                count, positions, logits, read, pairs, growth, pairs_growth
-            )
-            draft_s = draft_slope_s = 0.0
-        else:
-            pricer.decode(batch, leap)
-            first_s, slope_s, limit = leap.first_s, leap.slope_s, leap.limit
-            draft_s, draft_slope_s = leap.draft_s, leap.draft_slope_s
+        first_s, slope_s, limit = line(count, positions, logits, read, pairs, growth, pairs_growth)
+        draft_s = draft_slope_s = 0.0
+        if drafter is not None:
+            draft_s, draft_slope_s, crossing = drafter.line_of(count, read, growth)
+            first_s, slope_s = first_s + draft_s, slope_s + draft_slope_s
+            limit = crossing if crossing < limit else limit  # noqa: FURB136  # hot
         ahead = batch.next_breakpoint() - passes
         if ahead > limit or most == 1:
             ahead = 1 if most == 1 else limit
@@ -157,10 +154,9 @@ def _decode_of(replica: Replica) -> _Decode:
     return decode
 
 
-def _prompt_of(replica: Replica) -> _Pass:
+def _prompt_of(replica: Replica, mixed: Mixed) -> _Pass:
     batch, pool, log, waiting = replica.batch, replica.pool, replica.log, replica.waiting
-    pricer, leap, index, row = replica.pricer, Leap(0), replica.index, LEAP.pack
-    mixed = pricer.quick.mixed if pricer.quick and pricer.drafter is None else None
+    drafter, index, row = replica.pricer.drafter, replica.index, LEAP.pack
     members, scheduler, tokens = batch.members, replica.scheduler, pool.plain_tokens
     size, most, budget = (
         pool.shape.block_tokens,
@@ -187,14 +183,16 @@ def _prompt_of(replica: Replica) -> _Pass:
         logits, read, growth = batch.logit_positions, batch.read, batch.growth
         pairs, pairs_growth = batch.pairs, batch.pairs_growth
         prompt_pairs = chunk * (chunk + 1) / 2
-        if mixed is not None:
-            pass_s, prompt_s, decode_s = mixed(
-                count, positions, logits, read, pairs, 1, chunk, chunk, prompt_pairs
-            )
-            prefill_s, draft_s = pass_s * prompt_s / (prompt_s + decode_s), 0.0
-        else:
-            pricer.mixed(batch, replica.prefilling, leap)
-            pass_s, prefill_s, draft_s = leap.first_s, leap.prefill_s, leap.draft_s
+        pass_s, prompt_s, decode_s = mixed(
+            count, positions, logits, read, pairs, 1, chunk, chunk, prompt_pairs
+        )
+        draft_s = 0.0
+        if drafter is not None:
+            chunks = 1, chunk, chunk, prompt_pairs
+            drafts = drafter.mixed(count, read, (), chunks, (), prompt_s)
+            draft_s, prompt_s, decode_s = drafts[2], prompt_s + drafts[0], decode_s + drafts[1]
+            pass_s += draft_s
+        prefill_s = pass_s * prompt_s / (prompt_s + decode_s)
         log.leaps += row(
             index, now, pass_s, 0.0, 1, count + 1, positions + chunk, logits + 1, read + chunk,
             growth, pairs + prompt_pairs, pairs_growth, held + chunk, prefill_s, draft_s, 0.0,
