@@ -59,11 +59,13 @@ class KvPool:
 
     def passes_that_fit(self, batch: DecodeBatch, passes: int, wanted: int) -> int:
         """Return how many of the next `wanted` passes find their blocks (the first one does)."""
-        if batch.growth * wanted <= self.room(batch):
+        count, growth, room, shape = len(batch.members), batch.growth, self.room(batch), self.shape
+        if growth * wanted <= room:
             return wanted
-        low, high = 1, wanted + 1  # `low` passes fit, `high` do not
-        count, growth, shape = len(batch.members), batch.growth, self.shape
-        limit = self._limit(batch)
+        low, high, limit = 1, wanted + 1, self._limit(batch)  # `low` passes fit, `high` do not
+        if self.plain_tokens >= 0 and growth > 0.0:  # as both bounds below say, but for rounding
+            low = max(low, int(room / growth))
+            high = min(high, int((limit * self._size - batch.held) / growth) + 3)
         while high - low > 1:
             middle = (low + high) // 2
             tokens = batch.held + growth * (middle - 1)

@@ -136,22 +136,9 @@ class Pricer:
         The split is by the times that the prompt part and the decode part would take alone;
         prompts that are computed once more after a preemption are billed to output.
         """
-        tokens = context = sequences = again = idle = 0
-        pairs = 0.0
-        for sequence in prefilling:
-            chunk, before = sequence.chunk, sequence.computed
-            if chunk:  # each chunk reads what was computed before it, and itself
-                sequences += 1
-                tokens += chunk
-                if sequence.preemptions:
-                    again += chunk
-                context += before + chunk
-                pairs += chunk * before + chunk * (chunk + 1) / 2
-            else:
-                idle += before
+        sequences, tokens, context, pairs, again, held = chunks_of(prefilling)
         leap.prefill_sequences, leap.prefill_tokens = sequences, tokens
-        leap.prefill_context, leap.prefill_pairs = context, pairs
-        leap.prefill_held = context + idle
+        leap.prefill_context, leap.prefill_pairs, leap.prefill_held = context, pairs, held
         leap.slope_s, leap.limit, leap.draft_slope_s = 0.0, 1, 0.0
         count, read, share, quick = len(batch.members), batch.read, leap.verified, self.quick
         positions = batch.positions if share == 1.0 else round(share * batch.positions)
@@ -214,6 +201,28 @@ class Pricer:
             one = [prompt_reads(tokens, s.chunk, s.computed) for s in prefilling if s.chunk]
             reads.append((sum(read for read, _ in one), sum(pairs for _, pairs in one)))
         return tuple(reads)
+
+
+def chunks_of(prefilling: Collection[Sequence]) -> tuple[int, int, int, float, int, int]:
+    """Return what the prompt chunks of a pass hold, and the KV tokens of all that prefill.
+
+    The four prompt fields of a `PassLoad`; the tokens that are computed once more; and KV tokens
+    with those of sequences that have no chunk in the pass.
+    """
+    sequences = tokens = context = again = idle = 0
+    pairs = 0.0
+    for sequence in prefilling:
+        chunk, before = sequence.chunk, sequence.computed
+        if chunk:  # each chunk reads what was computed before it, and itself
+            sequences += 1
+            tokens += chunk
+            if sequence.preemptions:
+                again += chunk
+            context += before + chunk
+            pairs += chunk * before + chunk * (chunk + 1) / 2
+        else:
+            idle += before
+    return sequences, tokens, context, pairs, again, context + idle
 
 
 def _verified(

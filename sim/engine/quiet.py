@@ -14,9 +14,8 @@ from heapq import heappop
 from sim.cost import NO_LIMIT
 from sim.cost.quick import Line, Mixed
 from sim.engine.kv_pool import KvPool
-from sim.engine.leap_log import log_mixed
 from sim.engine.log import LEAP
-from sim.engine.pricing import Leap, Pricer, cut_at
+from sim.engine.pricing import Pricer, chunks_of, cut_at
 from sim.engine.replica import Replica
 from sim.engine.schedulers import ChunkedPrefill
 
@@ -26,6 +25,8 @@ enough."""
 _Decode = Callable[[float, int], float]
 """The same for at most so many passes; 0 while the scheduler has not been asked: it must be where
 KV may run short."""
+_Mixed = Callable[[float, int, int, int, float, int, int], float]
+"""The same for a pass that holds what `chunks_of` returns."""
 
 
 def quiet_passes(replica: Replica) -> _Pass | None:
@@ -47,8 +48,8 @@ def quiet_passes(replica: Replica) -> _Pass | None:
     )
     if not usual or quick is None:
         return None
-    decode, prompt = _decode_of(replica, quick.line), _prompt_of(replica, quick.mixed)
-    return _passes_of(replica, decode, prompt, _chunks_of(replica))
+    decode, mixed = _decode_of(replica, quick.line), _mixed_of(replica, quick.mixed)
+    return _passes_of(replica, decode, _prompt_of(replica, mixed), _chunks_of(replica, mixed))
 
 
 def _passes_of(  # noqa: C901  # one loop: calls cost as much as what they would tidy up
@@ -94,20 +95,10 @@ def _passes_of(  # noqa: C901  # one loop: calls cost as much as what they would
     return passes
 
 
-def _chunks_of(replica: Replica) -> _Pass:
-    batch, pricer, log, leap = replica.batch, replica.pricer, replica.log, Leap(0)
-    index = replica.index
-
+def _chunks_of(replica: Replica, mixed: _Mixed) -> _Pass:
     def chunks(now: float) -> float:
         """Let the chunks of prompts go by that the scheduler has set."""
-        leap.start_s = now
-        pricer.mixed(batch, replica.prefilling, leap)
-        log_mixed(log, index, batch, leap)
-        batch.advance(1)
-        replica.passes += 1
-        now += leap.first_s
-        replica.advance_prompts(now)
-        return now
+        return mixed(now, *chunks_of(replica.prefilling))
 
     return chunks
 
@@ -154,20 +145,18 @@ def _decode_of(replica: Replica, line: Line) -> _Decode:
     return decode
 
 
-def _prompt_of(replica: Replica, mixed: Mixed) -> _Pass:
-    batch, pool, log, waiting = replica.batch, replica.pool, replica.log, replica.waiting
-    drafter, index, row = replica.pricer.drafter, replica.index, LEAP.pack
-    members, scheduler, tokens = batch.members, replica.scheduler, pool.plain_tokens
-    size, most, budget = (
-        pool.shape.block_tokens,
-        scheduler.max_sequences,
-        scheduler.max_batched_tokens,
+def _prompt_of(replica: Replica, mixed: _Mixed) -> _Pass:
+    batch, pool, waiting, scheduler = (
+        *(replica.batch, replica.pool),
+        *(replica.waiting, replica.scheduler),
     )
+    most, budget = scheduler.max_sequences, scheduler.max_batched_tokens
+    members, tokens, size = batch.members, pool.plain_tokens, pool.shape.block_tokens
 
     def prompt(now: float) -> float:
         """Take the whole prompt of a new request along, if there is room for all of it."""
         head, count, positions = waiting[0], len(members), batch.positions
-        chunk, phase, held = head.target, head.phase, batch.held
+        chunk, phase = head.target, head.phase
         coming = positions + (phase.positions if phase else 0)
         if (
             not chunk
@@ -175,27 +164,43 @@ def _prompt_of(replica: Replica, mixed: Mixed) -> _Pass:
             or count >= most
             or positions + chunk > budget
             or coming > budget
-            or held + chunk + (count + 1) * size > tokens  # the last block may not be full
+            or batch.held + chunk + (count + 1) * size > tokens  # the last block may not be full
         ):
             return -1.0
         replica.now_s = now
         replica.admit(chunk)
-        logits, read, growth = batch.logit_positions, batch.read, batch.growth
+        return mixed(now, 1, chunk, chunk, chunk * (chunk + 1) / 2, 0, chunk)
+
+    return prompt
+
+
+def _mixed_of(replica: Replica, price: Mixed) -> _Mixed:
+    batch, log, drafter = replica.batch, replica.log, replica.pricer.drafter
+    members, index, row = batch.members, replica.index, LEAP.pack
+
+    def mixed(  # noqa: PLR0917  # called per pass: positional is faster
+        now: float, prompts: int, tokens: int, context: int, own: float, again: int, kept: int
+    ) -> float:
+        """Let a pass with chunks go by; they make `own` pairs and keep so many KV tokens."""
+        count, positions, logits = len(members), batch.positions, batch.logit_positions
+        read, held, growth = batch.read, batch.held, batch.growth
         pairs, pairs_growth = batch.pairs, batch.pairs_growth
-        prompt_pairs = chunk * (chunk + 1) / 2
-        pass_s, prompt_s, decode_s = mixed(
-            count, positions, logits, read, pairs, 1, chunk, chunk, prompt_pairs
+        pass_s, prompt_s, decode_s = price(
+            count, positions, logits, read, pairs, prompts, tokens, context, own
         )
         draft_s = 0.0
         if drafter is not None:
-            chunks = 1, chunk, chunk, prompt_pairs
+            chunks = prompts, tokens, context, own
             drafts = drafter.mixed(count, read, (), chunks, (), prompt_s)
             draft_s, prompt_s, decode_s = drafts[2], prompt_s + drafts[0], decode_s + drafts[1]
             pass_s += draft_s
         prefill_s = pass_s * prompt_s / (prompt_s + decode_s)
+        if again:
+            prefill_s *= 1.0 - again / tokens
         log.leaps += row(
-            index, now, pass_s, 0.0, 1, count + 1, positions + chunk, logits + 1, read + chunk,
-            growth, pairs + prompt_pairs, pairs_growth, held + chunk, prefill_s, draft_s, 0.0,
+            index, now, pass_s, 0.0, 1, count + prompts, positions + tokens, logits + prompts,
+            read + context, growth, pairs + own, pairs_growth, held + kept, prefill_s,
+            draft_s, 0.0,
         )  # fmt: skip
         batch.read, batch.held, batch.pairs = read + growth, held + growth, pairs + pairs_growth
         replica.passes += 1
@@ -203,4 +208,4 @@ def _prompt_of(replica: Replica, mixed: Mixed) -> _Pass:
         replica.advance_prompts(now)
         return now
 
-    return prompt
+    return mixed
