@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from sim.cost.attention import NO_LIMIT, Rates
 from sim.cost.forward_pass import ForwardPass
-from sim.cost.prefill import prefill_s
 
 _MOST_REMEMBERED = 1 << 16
 Line = Callable[[int, int, float, float, float, float, float], tuple[float, float, int]]
@@ -118,12 +117,12 @@ def _line_of(cost: ForwardPass, forms: _Forms) -> Line:
 
 def _prompts_of(cost: ForwardPass, beside: _Beside, known: _Known) -> _Prompts:
     """Return the pricing of prompts alone; passes of one chunk become known."""
-    host, kinds = cost.host_beside, cost.prompt_kinds
+    host, ((_, kind),) = cost.host_beside, cost.prompt_kinds
 
     def alone(prompts: int, tokens: int, context: float, pairs: float) -> tuple[float, float]:
         attention_s = 0.0
         if tokens:  # else there was no room for any
-            attention_s = prefill_s(kinds, ((context, pairs),), prompts, tokens, 1.0)
+            attention_s = kind.seconds(context, pairs, prompts, tokens)
         pass_s = beside[tokens, prompts, prompts] + attention_s
         if cost.prompt_factor != 1.0:
             pass_s += cost.beyond_kernels_s(pass_s, 0.0, prompts)

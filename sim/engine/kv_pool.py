@@ -1,13 +1,14 @@
 """Paged KV: how many blocks the resident sequences need, and for how many passes they will fit."""
 
 from collections.abc import Iterable
-from math import inf
+from math import ceil, inf
 
 from sim.cost import KvShape
 from sim.decoding import Plan
 from sim.engine.batch import DecodeBatch
 from sim.engine.block_count import BlockCount
 from sim.engine.sequence import Sequence
+from sim.units import TOKEN_ROUNDING
 
 
 class KvPool:
@@ -36,6 +37,8 @@ class KvPool:
 
     def blocks_of(self, sequence: Sequence, tokens: float) -> float:  # noqa: ARG002
         """Return the blocks that a sequence takes while it holds `tokens`."""
+        if self.plain_tokens >= 0:  # `blocks_for` with a block a block
+            return ceil((tokens - TOKEN_ROUNDING) / self._size)
         return self.shape.blocks_for(tokens)
 
     def match(self, sequence: Sequence) -> None:

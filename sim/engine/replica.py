@@ -178,13 +178,14 @@ class Replica(Observed):
 
     def advance_prompts(self, now: float) -> None:
         """Count the chunks of the pass that has ended; those that are through go on to decode."""
-        going_on: list[Sequence] = []
         ready: list[Sequence] = []
         for sequence in self.prefilling:
-            sequence.computed += sequence.chunk
+            sequence.computed = computed = sequence.computed + sequence.chunk
             sequence.chunk = 0
-            (ready if sequence.computed >= sequence.target else going_on).append(sequence)
-        self.prefilling = going_on
+            if computed >= sequence.target:
+                ready.append(sequence)
+        if ready:
+            self.prefilling = [s for s in self.prefilling if s.computed < s.target]
         for sequence in ready:
             self._prefilled(sequence, now)
 

@@ -78,6 +78,7 @@ class Scheduler(ABC):
     ) -> None:
         """Admit from the head of the queue; `free` is a lower bound until it matters, or exact."""
         pool, rules = replica.pool, self.rules
+        plain = rules is None and not pool.caching
         queue = replica.waiting if rules is None else rules.queue(replica)
         most = budget if rules is None else min(budget, rules.prefill_tokens - used)
         while queue and budget > 0 and len(replica.running) < self.max_sequences:
@@ -85,8 +86,10 @@ class Scheduler(ABC):
             phase, target = head.phase, head.target
             positions = phase.positions if phase else 0
             taken = positions  # what has nothing to prefill decodes in this very pass
-            if target:
-                taken = self._chunk(replica, head, most if most < budget else budget)  # noqa: FURB136  # hot
+            if target and plain:
+                taken = target if target < budget else budget  # noqa: FURB136  # hot
+            elif target:
+                taken = self._chunk(replica, head, min(most, budget))
             if not 0 <= taken <= budget or reserved + positions > self.max_batched_tokens:
                 return
             need = pool.blocks_of(head, head.computed + taken if target else _slots(head))

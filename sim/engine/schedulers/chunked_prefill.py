@@ -27,7 +27,11 @@ class ChunkedPrefill(Scheduler):
         budget = self.max_batched_tokens - reserved
         if self.rules is not None:
             self.rules.look(replica)
-        used, coming, free = self._go_on(replica, budget)
+        used = coming = 0
+        if replica.prefilling:
+            used, coming, free = self._go_on(replica, budget)
+        else:
+            free = replica.pool.least_free(replica.batch)
         exact = free < 0
         if exact:
             free = self._make_room(replica)
