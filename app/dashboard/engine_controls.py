@@ -6,7 +6,7 @@ import streamlit as st
 
 from app.dashboard import engines, offers
 from app.dashboard.choices import Choices
-from app.dashboard.widgets import more, number, select, toggle
+from app.dashboard.widgets import more, number, select, toggle, words
 
 _ENGINE: Final = (
     "Habits of a serving engine: scheduler, memory, graphs, host time. The fold overrides some;"
@@ -16,7 +16,10 @@ _SCHEDULER: Final = (
     "What goes into a pass: prompts cut in chunks beside decoding, prompts first, decoding first,"
     " or batches that are served to the end."
 )
-_ORDER: Final = "Who is admitted first; priority and fairness are between classes of requests."
+_ORDER: Final = (
+    "Who is admitted first: who came first (fcfs), the most urgent class, the shortest prompt, or"
+    " the class that has had least."
+)
 _PREEMPTION: Final = "What becomes of the KV of a request that has to give way."
 _PREFILL: Final = "Prompt tokens in one pass, at most; 0: as many as the token budget holds."
 _SEQUENCES: Final = "Requests that run at once on one replica."
@@ -33,12 +36,6 @@ _FOLDED: Final = (
     *("max_batched_tokens", "memory_percent", "kv_reserve", "asynchronous", "stream_interval"),
     *("prefix_cache", "router", "pipeline_parallel"),
 )
-_ORDER_NAMES: Final = {
-    "fcfs": "first come",
-    "priority": "priority",
-    "shortest_prompt": "shortest prompt",
-    "fair": "fair to classes",
-}
 
 
 def draw(default: Choices) -> dict[str, Any]:
@@ -57,15 +54,11 @@ def draw(default: Choices) -> dict[str, Any]:
 def _scheduler(default: Choices) -> dict[str, Any]:
     kinds = (engines.AS_ENGINE, *engines.SCHEDULERS)
     scheduler = select(
-        *("scheduler", "Scheduler", kinds, default), about=_SCHEDULER, label_of=_words
+        *("scheduler", "Scheduler", kinds, default), about=_SCHEDULER, label_of=words
     )
     first, second = st.columns(2)
     with first:
-        order = select(
-            *("order", "Order", engines.ORDERS, default),
-            about=_ORDER,
-            label_of=lambda name: _ORDER_NAMES[name],
-        )
+        order = select(*("order", "Order", engines.ORDERS, default), about=_ORDER, label_of=words)
         sequences = number(
             *("max_sequences", "Sequences", (1, 65_536), default), step=16, about=_SEQUENCES
         )
@@ -96,7 +89,7 @@ def _memory(default: Choices) -> dict[str, Any]:
     switches = (engines.AS_ENGINE, engines.YES, engines.NO)
     values: dict[str, Any] = {
         "kv_reserve": select(
-            *("kv_reserve", "KV blocks", reserves, default), about=_RESERVE, label_of=_words
+            *("kv_reserve", "KV blocks", reserves, default), about=_RESERVE, label_of=words
         ),
         "asynchronous": select(
             *("asynchronous", "Host beside the GPU", switches, default), about=_ASYNC
@@ -116,14 +109,8 @@ def _memory(default: Choices) -> dict[str, Any]:
 
 
 def _layout(default: Choices) -> dict[str, Any]:
-    router = select(
-        *("router", "Router", engines.ROUTERS, default), about=_ROUTER, label_of=_words
-    )
+    router = select(*("router", "Router", engines.ROUTERS, default), about=_ROUTER, label_of=words)
     stages = number(
         "pipeline_parallel", "Pipeline stages", (1, 64), default, step=1, about=_STAGES
     )
     return {"router": router, "pipeline_parallel": stages}
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")

@@ -10,7 +10,7 @@ from app.dashboard import speculation as spec
 from app.dashboard.choices import Choices
 from app.dashboard.markdown import escape
 from app.dashboard.state import key
-from app.dashboard.widgets import more, number, select, slider, text
+from app.dashboard.widgets import more, number, select, slider, text, words
 from sim.decoding import AcceptanceTable, list_acceptance, load_acceptance
 from sim.decoding.acceptance import Acceptance
 from sim.model import Model
@@ -212,7 +212,7 @@ def _one_of(field: str, label: str, options: tuple[str, ...], default: Choices) 
         return options[0]
     if getattr(default, field) not in options:
         default = replace(default, **{field: options[0]})  # type: ignore[arg-type]
-    return select(field, label, options, default, label_of=lambda text: text or "not stated")
+    return select(field, label, options, default, label_of=words)
 
 
 def _words(temperature: float | None) -> str:

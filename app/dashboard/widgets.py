@@ -141,3 +141,8 @@ def more(
         for field in fields
     )
     return fold if fold.open or said else None
+
+
+def words(name: str) -> str:
+    """Return a name of a scenario file as the lists show it."""
+    return name.replace("_", " ") or state.NOT_STATED
