@@ -112,8 +112,9 @@ def _course_card(outcome: Outcome, *, dark: bool) -> Card:
 def _spread_card(outcome: Outcome, *, dark: bool) -> Card:
     if outcome.metrics.status == "overloaded" or outcome.metrics.window is None:
         return Card("spread", "No latencies: the queue grows all along", _SPREAD_HELP, None)
-    records = outcome.simulation.records
-    counted = rows(records, outcome.metrics.window.arrivals(records) & finished(records))
+    simulation = outcome.simulation
+    counted = rows(simulation.records, slice(outcome.metrics.warmup_requests, simulation.measured))
+    counted = rows(counted, finished(counted))
     ttft, tpot = ttft_s(counted, outcome.scenario.pipeline), tpot_s(counted)
     limits = outcome.scenario.slo.per_request_s()
     figure = distribution_figure(
