@@ -82,7 +82,9 @@ def _draw_tab(name: str, outcome: Outcome, *, dark: bool) -> None:
         return
     cards = [] if name == COURSE else _cards_of_a_pass(name, outcome, dark=dark)
     if name in {COURSE, ALL}:
-        cards += [_course_card(outcome, dark=dark), _spread_card(outcome, dark=dark)]
+        cards.append(_course_card(outcome, dark=dark))
+        if outcome.metrics.status != "overloaded":  # else latencies depend on the run's length
+            cards.append(_spread_card(outcome, dark=dark))
     for place in range(0, len(cards), 2):
         row = cards[place : place + 2]
         for column, card in zip(st.columns(len(row)), row, strict=True):
@@ -110,8 +112,6 @@ def _course_card(outcome: Outcome, *, dark: bool) -> Card:
 
 
 def _spread_card(outcome: Outcome, *, dark: bool) -> Card:
-    if outcome.metrics.status == "overloaded" or outcome.metrics.window is None:
-        return Card("spread", "No latencies: the queue grows all along", _SPREAD_HELP, None)
     simulation = outcome.simulation
     counted = rows(simulation.records, slice(outcome.metrics.warmup_requests, simulation.measured))
     counted = rows(counted, finished(counted))

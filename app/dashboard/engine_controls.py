@@ -23,7 +23,7 @@ _ORDER: Final = (
 _PREEMPTION: Final = "What becomes of the KV of a request that has to give way."
 _PREFILL: Final = "Prompt tokens in one pass, at most; 0: as many as the token budget holds."
 _SEQUENCES: Final = "Requests that run at once on one replica."
-_BUDGET: Final = "Query positions that one pass may hold."
+_BUDGET: Final = "Token budget: query positions that one pass may hold."
 _MEMORY: Final = "Share of GPU memory that the engine may use; 0: as its preset says."
 _RESERVE: Final = "KV blocks are taken as tokens come, or for the whole answer at admission."
 _ASYNC: Final = "The host prepares the next pass while the GPU computes."
@@ -56,20 +56,19 @@ def _scheduler(default: Choices) -> dict[str, Any]:
     scheduler = select(
         *("scheduler", "Scheduler", kinds, default), about=_SCHEDULER, label_of=words
     )
+    order = select(*("order", "Order", engines.ORDERS, default), about=_ORDER, label_of=words)
+    preemption = select(
+        *("preemption", "Preemption", engines.PREEMPTIONS, default), about=_PREEMPTION
+    )
     first, second = st.columns(2)
     with first:
-        order = select(*("order", "Order", engines.ORDERS, default), about=_ORDER, label_of=words)
         sequences = number(
             *("max_sequences", "Sequences", (1, 65_536), default), step=16, about=_SEQUENCES
         )
     with second:
-        preemption = select(
-            *("preemption", "Preemption", engines.PREEMPTIONS, default), about=_PREEMPTION
-        )
         budget = number(
-            *("max_batched_tokens", "Token budget", (1, 1 << 20), default),
-            step=512, about=_BUDGET,
-        )  # fmt: skip
+            *("max_batched_tokens", "Budget", (1, 1 << 20), default), step=512, about=_BUDGET
+        )
     prefill = number(
         *("prefill_tokens", "Prompt tokens per pass", (0, 1 << 20), default),
         step=512, about=_PREFILL,
@@ -102,7 +101,7 @@ def _memory(default: Choices) -> dict[str, Any]:
         )
     with second:
         values["stream_interval"] = number(
-            *("stream_interval", "Stream every", (0, 4096), default), step=1, about=_STREAM
+            *("stream_interval", "Stream", (0, 4096), default), step=1, about=_STREAM
         )
     values["prefix_cache"] = toggle("prefix_cache", "Prefix cache", default, about=_PREFIX)
     return values

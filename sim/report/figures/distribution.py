@@ -13,7 +13,6 @@ from sim.units import MS_PER_S
 _HEIGHT_PX: Final = 380
 _POINTS: Final = 200
 _ROOM: Final = 1.15
-_FOOT: Final = 0.06
 _HALF: Final = 0.44
 """Width of a panel, of the whole."""
 
@@ -38,7 +37,7 @@ def distribution_figure(
         drawn.update_layout({
             f"xaxis{number}": {
                 "domain": [left, left + _HALF],
-                "title": {"text": f"{name} (ms)"},
+                "title": {"text": _title(name, known)},
                 "anchor": f"y{number}",
                 "range": [0, _end_ms(known, target_s)],
                 "nticks": 5,
@@ -52,7 +51,6 @@ def distribution_figure(
         })  # fmt: skip
         if len(known):
             drawn.add_traces(_curve(known, name, number, color, dark=dark))
-            _name_p99(drawn, float(np.quantile(known, 0.99)), number)
         if target_s is not None:
             _draw_target(drawn, target_s, number, dark=dark)
     drawn.update_layout(margin={"t": 22})
@@ -66,6 +64,13 @@ def distribution_finding(ttft_s: FloatArray, form: Formatter = time_ms) -> str:
         return "No request has a first token"
     half, most = (float(np.quantile(known, share)) for share in (0.5, 0.99))
     return f"Half start within {form(half)}, 99% within {form(most)}"
+
+
+def _title(name: str, known_ms: FloatArray) -> str:
+    """Return the quantity and its p99: on the axis no curve runs through the words."""
+    if not len(known_ms):
+        return f"{name} (ms)"
+    return f"{name} (ms); <b>p99 {time_ms(float(np.quantile(known_ms, 0.99)) / MS_PER_S)}</b>"
 
 
 def _end_ms(known: FloatArray, target_s: float | None) -> float:
@@ -94,7 +99,7 @@ def _curve(known: FloatArray, name: str, number: str, color: str, *, dark: bool)
     p99 = float(np.quantile(known, 0.99))
     dot = go.Scatter(
         x=[p99, p99],
-        y=[0.99, _FOOT],
+        y=[0.99, 0.0],
         mode="lines+markers",
         marker={"color": color, "size": [7, 0.1]},
         line={"color": palette(dark=dark).axis, "width": 1},
@@ -102,16 +107,6 @@ def _curve(known: FloatArray, name: str, number: str, color: str, *, dark: bool)
         **axes,
     )
     return [curve, dot]
-
-
-def _name_p99(drawn: Figure, p99_ms: float, number: str) -> None:
-    """Write what 99 of 100 requests keep at the foot, where no curve is."""
-    right = p99_ms > 0.5 * drawn.layout[f"xaxis{number}"].range[1]
-    drawn.add_annotation(
-        x=p99_ms, y=_FOOT, text=f"<b>p99</b> {time_ms(p99_ms / MS_PER_S)}", showarrow=False,
-        xanchor="right" if right else "left", yanchor="bottom",
-        xshift=-5 if right else 5, xref=f"x{number}", yref=f"y{number}",
-    )  # fmt: skip
 
 
 def _draw_target(drawn: Figure, target_s: float, number: str, *, dark: bool) -> None:
