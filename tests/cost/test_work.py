@@ -151,3 +151,5 @@ def test_a_position_reads_its_own_tokens_only_where_an_indexer_chooses_them(
     one = rates.seconds(2048.0, 2048.0) - rates.fixed_s
     two = rates.seconds(2048.0, 2 * 2048.0) - rates.fixed_s
     assert two == pytest.approx(times * one)
+    operation = rates.operation(2048.0, 2 * 2048.0, "decode")
+    assert operation.bytes_moved == kind.token_bytes * 2048 * times
