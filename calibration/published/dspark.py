@@ -11,6 +11,7 @@ from calibration.published.check import Check, Comparison
 from sim.metrics.quantities import tpot_s
 from sim.run import serve
 from sim.scenario import Scenario, build_scenario, resolve
+from sim.units import counted
 
 USERS: Final = (1, 16, 32, 64, 128, 256)
 ARMS: Final = (1, 3, 5, 6, 7)
@@ -107,13 +108,13 @@ def compare() -> Comparison:
         name = f"k = {drafts}" if drafts else "adaptive, k up to 7"
         for users, alone, figure in zip(USERS, WITHOUT, figures, strict=True):
             published, simulated = figure / alone, ratio(users, drafts)
-            checks.append(Check(name, f"{users} users", published, simulated, RATIO))
+            checks.append(Check(name, counted(users, "user"), published, simulated, RATIO))
     for place, users in enumerate(USERS):
         best = max(INTERACTIVITY[k][place] for k in ARMS)
         published = INTERACTIVITY[ADAPTIVE][place] / best - 1.0
         gain = (adaptive_gain(users), GAIN_POINTS)
         name = "adaptive over the best fixed arm"
-        checks.append(Check(name, f"{users} users", published, *gain, absolute=True))
+        checks.append(Check(name, counted(users, "user"), published, *gain, absolute=True))
     return Comparison("DSpark on DeepSeek V4 Pro, eight B300", _ABOUT, tuple(checks), _MISSING)
 
 
