@@ -5,6 +5,7 @@ interval of Student's t over the runs. Percentiles are those of all requests tog
 bootstrap that draws whole runs (or, of few runs, batches of them). All intervals are 90 %.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -12,7 +13,7 @@ from statistics import fmean
 import numpy as np
 
 from sim.metrics.intervals import Interval
-from sim.metrics.notes import OPENED, starving
+from sim.metrics.notes import OPENED, rejected, starving
 from sim.metrics.over_runs import mean_of_known, over_runs
 from sim.metrics.percentiles import needed
 from sim.metrics.pipeline import Pipeline
@@ -50,6 +51,8 @@ class Replication:
     speed: FloatArray
     """Of each request that finished, tokens/s."""
     gaps: WeightedSamples
+    rejections: tuple[tuple[str, int], ...] = ()
+    """As in `Simulation`."""
 
 
 def replication(
@@ -74,6 +77,7 @@ def replication(
         Part.of(counted, columns, good, others),
         user_tokens_per_s(rows(counted, finished(counted)), pipeline),
         condensed(simulation.gaps),
+        simulation.rejections,
     )
 
 
@@ -110,8 +114,16 @@ def pool(runs: Sequence[Replication], *, slo: Slo, seed: int) -> Metrics:
         waterfall=() if overloaded else _stages(many),
         interval_basis=f"90 %, {len(runs)} runs with seeds of their own: Student's t over the runs"
         " for means and rates, a bootstrap over runs for percentiles",
-        notes=(*_notes(many, counts, overloaded=overloaded), *starving(classes)),
+        notes=(*_notes(many, counts, overloaded=overloaded), *starving(classes), *_rejected(runs)),
     )  # fmt: skip
+
+
+def _rejected(runs: Sequence[Replication]) -> tuple[str, ...]:
+    """Say why requests of all runs were refused."""
+    together = Counter[str]()
+    for run in runs:
+        together.update(dict(run.rejections))
+    return rejected(sorted(together.items()))
 
 
 def _gaps(runs: Sequence[Replication], counts: RequestCounts, *, withhold: bool) -> Summary:
