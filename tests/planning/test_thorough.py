@@ -240,3 +240,14 @@ def test_where_longer_times_overload_the_latency_has_no_upper_end(
     whole = document["latency"]["ttft_ms"]["interval_mean_with_calibration"]
     assert whole[1] is None
     assert whole[0] > 0
+
+
+def test_why_requests_were_refused_is_said_of_all_runs_together() -> None:
+    # 20 blocks of 16 tokens hold 320: of these lengths the longer prompts can never run
+    changes = ("run.requests=200", "deployment.num_gpu_blocks=20")
+    together = run_thoroughly(small("run.seeds=2", *changes), workers=1)
+    alone = [run(small(f"run.seed={seed}", *changes)) for seed in (0, 1)]
+    refused = sum(dict(one.simulation.rejections).popitem()[1] for one in alone)
+    said = [note for note in together.metrics.notes if " rejected: " in note]
+    assert len(said) == 1
+    assert said[0].startswith(f"{refused} rejected: prompt and answer need more KV")
