@@ -7,7 +7,8 @@ Rules on top of those in `oracle`:
   prompts may begin when nobody runs (static) or few decode (decode first), and until a pass
   decodes.
 - A front end works off chunks one after the other: what a pass makes is seen when all before it
-  and itself are through. The user asks again when the answer is seen, the place is free before.
+  and itself are through. The user asks again when the answer is seen, the place is free before;
+  nobody knows before then what a user will ask next: another may begin that session meanwhile.
 """
 
 from dataclasses import dataclass, field
@@ -343,10 +344,19 @@ class Asking(Source):
         super().__init__(traffic)
         self.traffic, self.ingress_s, self.issued = traffic, ingress_s, 0
         self.on_the_way: list[tuple[float, int, Guest]] = []
+        self.handed_out: list[tuple[float, Guest]] = []
+        """Answers, and when the front end will be through with each."""
 
     def next_s(self) -> float:
         asks_s = super().next_s() if self.issued < self.rows else inf
-        return min([asks_s, *(seen_s for seen_s, _, _ in self.on_the_way)])
+        answers_s = [seen_s for seen_s, _ in self.handed_out]
+        return min([asks_s, *answers_s, *(seen_s for seen_s, _, _ in self.on_the_way)])
+
+    def hear(self, now: float) -> None:
+        """Let users have the answers that are seen by now."""
+        for seen_s, job in [answer for answer in self.handed_out if answer[0] <= now]:
+            self.handed_out.remove((seen_s, job))
+            self.answered(job, seen_s)
 
     def ask(self, now: float, strategy: Strategy, passes: IntArray) -> None:
         while self.issued < self.rows and super().next_s() <= now:
@@ -377,9 +387,9 @@ def serve_with_habits(
     while (now := min(source.next_s(), *(server.ends_s for server in servers))) < inf:
         for server in servers:
             if server.ends_s == now:
-                for job in server.end():
-                    source.answered(job, job.last_token_s)
+                source.handed_out += [(job.last_token_s, job) for job in server.end()]
                 server.begin(now)
+        source.hear(now)
         source.ask(now, strategy, passes)
         while (come := source.seen(now)) is not None:
             jobs.append(come)
