@@ -50,7 +50,6 @@ class ReplicaState:
         serials = tuple(batch.members)
         if serials == self._decided:
             return
-        self._decided = serials
         mode = policy.mode(len(serials), batch.read)
         leap.drafting, leap.verified = mode.drafting, mode.verified_share
         for sequence in list(batch.members.values()):
@@ -66,6 +65,7 @@ class ReplicaState:
             self.log.chunks[sequence.row] += rest.passes - (phase.passes - sequence.done - passed)
             sequence.phase, sequence.kv, sequence.done = rest, kv, 0
             batch.join(sequence, rest, self.passes)
+        self._decided = tuple(batch.members)  # who goes on otherwise stands last now
         batch.renew_ends()
 
     def admit(self, chunk: int) -> None:

@@ -150,8 +150,6 @@ def test_leap_and_pass_agree_with_routers_lanes_and_caches_too(
     kind: Any, data: st.DataObject
 ) -> None:
     case = data.draw(habit_cases(kind, lanes=True))
-    policy = getattr(case.strategy, "policy", None)  # refused where passes are separate
-    assume(policy is None or policy.kind == "fixed" or not case.limits.scheduler.separate)
     inputs = (case.traffic, case.passes, case.strategy, case.cost, case.limits)
     leap, step = (simulate(*inputs, draft_cost=case.draft_cost, mode=mode) for mode in MODES)
     for name in ("admitted_s", "first_token_s", "last_token_s", "max_gap_s"):
