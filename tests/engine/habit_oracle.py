@@ -20,9 +20,10 @@ from sim.decoding import Strategy
 from sim.engine import Limits
 from sim.engine.habits import Habits
 from sim.records import IntArray, Traffic
-from tests.engine.counting import blocks, draft_s, pass_load
+from tests.engine.counting import blocks, pass_load
 from tests.engine.oracle import Source, fits
 from tests.engine.oracle_job import Job
+from tests.engine.oracle_policy import Asked
 
 
 @dataclass(eq=False)
@@ -38,19 +39,22 @@ class Guest(Job):
     swapped: bool = False
     charged: bool = False
     made_first: bool = False
-    held: int = 0
-    """Passes whose tokens were not shown yet."""
+    held_tokens: float = 0.0
+    """Made and not handed out yet."""
+
+    def tokens_per_pass(self) -> float:
+        phase, _ = self.where()
+        assert phase is not None
+        return phase.visible_tokens / phase.passes
 
     def every(self, habits: Habits) -> int:
         """Passes from one chunk to the next in the current phase."""
         phase, _ = self.where()
         assert phase is not None
-        least, tokens, chunks = habits.stream_interval_tokens, 0.0, 0
-        while not chunks or tokens < least - 1e-6:
+        each = self.tokens_per_pass() * phase.chunk_passes
+        chunks = 1
+        while each and chunks * each < habits.stream_interval_tokens - 1e-6:
             chunks += 1
-            tokens = chunks * phase.visible_tokens * phase.chunk_passes / phase.passes
-            if not phase.visible_tokens:
-                break
         return chunks * phase.chunk_passes
 
     def share(self, habits: Habits) -> float:
@@ -66,21 +70,22 @@ class Guest(Job):
     def step_seen(self, seen_s: float, habits: Habits) -> None:
         phase, before = self.where()
         assert phase is not None
-        every = self.every(habits)
+        self.held_tokens += self.tokens_per_pass()
         self.done += 1
         if not phase.visible_tokens:
             return
-        self.held += 1
-        if self.held == every or before + 1 == phase.passes:
+        last, whole = before + 1 == phase.passes, (before + 1) % phase.chunk_passes == 0
+        due = self.held_tokens > habits.stream_interval_tokens - 1e-6
+        if last or (whole and (due or habits.stream_interval_tokens == 1)):
             self.seen_s.append(seen_s)
-            self.held = 0
+            self.held_tokens = 0.0
 
     def prefilled(self, seen_s: float, habits: Habits) -> None:
         """Show the token that a prefill yields, or hold it; a second one is a pass."""
         if self.plan.prefill_yields and self.made_first and self.where()[0]:
             self.step_seen(seen_s, habits)
         elif self.plan.prefill_yields and self.hides_first(habits):
-            self.held = 1
+            self.held_tokens = 1.0
         elif self.plan.prefill_yields:
             self.seen_s.append(seen_s)
         self.made_first = True
@@ -98,6 +103,7 @@ class HabitServer:
     strategy: Strategy
     cost: ForwardPass
     limits: Limits
+    draft_cost: ForwardPass | None = None
     queue: list[Guest] = field(default_factory=list)
     unseen: list[Guest] = field(default_factory=list)
     batch: list[Guest] = field(default_factory=list)
@@ -116,6 +122,9 @@ class HabitServer:
     def __post_init__(self) -> None:
         self.habits = self.limits.habits or Habits()
         self.rules: Any = self.limits.scheduler
+        self.asked = Asked(
+            self.strategy, self.cost, self.draft_cost, self.limits.max_batched_tokens
+        )
 
     @property
     def separate(self) -> bool:
@@ -186,6 +195,7 @@ class HabitServer:
         return self.limits.kv.blocks - sum(self.needs(j, j.kv_slots()) for j in self.batch)
 
     def begin(self, now: float) -> None:
+        self.asked.decide(self.batch)
         self.look()
         tokens = self.limits.max_batched_tokens
         if not self.separate:
@@ -285,15 +295,12 @@ class HabitServer:
 
     def pass_s(self) -> float:
         still = self.stands_still()
-        active = [(job, job.where()[0]) for job in self.batch if job.decoding and not still]
-        decoding = [(job.kv(), phase) for job, phase in active if phase]
+        active = [job for job in self.batch if job.decoding and not still]
+        going = [(job.kv(), job.where()[0]) for job in active]
+        decoding = [(kv, phase) for kv, phase in going if phase]
         prompts = [(job.chunk, job.computed) for job in self.batch if job.chunk]
         load = pass_load(decoding, prompts, self.cost.reaches)
-        seconds, draft = self.cost.pass_s(load), self.strategy.draft_work
-        if draft is not None:
-            assert draft.share is not None
-            if load.sequences or draft.prefills:
-                seconds += draft.share * draft_s(self.cost, load, draft)
+        seconds = self.asked.pass_s(load, active, self.cost, self.draft_cost)
         seconds, self.extra_s = seconds + self.extra_s, 0.0
         return seconds
 
@@ -379,10 +386,17 @@ class Asking(Source):
 
 
 def serve_with_habits(
-    traffic: Traffic, passes: IntArray, strategy: Strategy, cost: ForwardPass, limits: Limits
+    traffic: Traffic,
+    passes: IntArray,
+    strategy: Strategy,
+    cost: ForwardPass,
+    limits: Limits,
+    *,
+    draft_cost: ForwardPass | None = None,
 ) -> list[Guest]:
     """Return every request of the traffic, served to the end, in order of issue."""
-    servers = [HabitServer(strategy, cost, limits) for _ in range(limits.replicas)]
+    count = range(limits.replicas)
+    servers = [HabitServer(strategy, cost, limits, draft_cost) for _ in count]
     source, jobs = Asking(traffic, servers[0].habits.ingress_s), list[Guest]()
     while (now := min(source.next_s(), *(server.ends_s for server in servers))) < inf:
         for server in servers:
