@@ -52,6 +52,7 @@ class ReplicaState:
             return
         mode = policy.mode(len(serials), batch.read)
         leap.drafting, leap.verified = mode.drafting, mode.verified_share
+        leap.time_share = mode.time_share
         for sequence in list(batch.members.values()):
             phase = sequence.phase
             if phase is None:  # pragma: no cover - a sequence that decodes has a phase

@@ -51,6 +51,8 @@ class Asked:
         """Time of a pass in which these decode, by the costs of a replica or of a lane."""
         mode, draft = self.mode, self.strategy.draft_work
         seconds = cost.pass_s(load if mode is None else verified(load, mode.verified_share))
+        if mode is not None and not load.prefill_tokens:
+            seconds *= mode.time_share
         if decoding:  # blocks in lockstep: passes in which only the slowest gets on
             going = [(job.kv(), job.where()[0]) for job in decoding]
             alone = pass_load([(kv, phase) for kv, phase in going if phase], [], cost.reaches)
