@@ -16,6 +16,7 @@ from sim.routers import RoundRobin
 from tests.engine.agreement import MODES, close
 from tests.engine.habit_oracle import Guest, serve_with_habits
 from tests.laws.building import Case, cases
+from tests.laws.lawful import accounted_for, add_up, alike, in_order, littles_law
 
 pytestmark = pytest.mark.laws
 KINDS: tuple[Any, ...] = get_args(get_args(AnyScheduler)[0])
@@ -145,9 +146,24 @@ def test_leap_and_pass_agree_with_routers_lanes_and_caches_too(
     case = data.draw(habit_cases(kind, lanes=True))
     inputs = (case.traffic, case.passes, case.strategy, case.cost, case.limits)
     leap, step = (simulate(*inputs, draft_cost=case.draft_cost, mode=mode) for mode in MODES)
-    for name in ("admitted_s", "first_token_s", "last_token_s", "max_gap_s"):
-        one, other = (getattr(each.records, name)[: leap.measured] for each in (leap, step))
-        np.testing.assert_allclose(one, other, rtol=1e-9, err_msg=name)
-    for name in ("status", "preemptions", "cached_input_tokens", "replica"):
-        one, other = (getattr(each.records, name)[: leap.measured] for each in (leap, step))
-        np.testing.assert_array_equal(one, other, err_msg=name)
+    alike(leap, step)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@settings(max_examples=2_500, suppress_health_check=SMALL)
+@given(data=st.data())
+def test_thousands_of_scenarios_of_any_kind_keep_all_laws_leaping_and_pass_by_pass(
+    kind: Any, data: st.DataObject
+) -> None:
+    """Any scheduler, strategy, policy, router, layout, cache and habits, each to its very end."""
+    case = data.draw(habit_cases(kind, lanes=True))
+    traffic = replace(case.traffic, measured=len(case.traffic))
+    inputs = (traffic, case.passes, case.strategy, case.cost, case.limits)
+    leap, step = (simulate(*inputs, draft_cost=case.draft_cost, mode=mode) for mode in MODES)
+    alike(leap, step)
+    add_up(leap.leaps, step.leaps)
+    for seen in (leap, step):
+        accounted_for(seen)
+        in_order(seen)
+        littles_law(seen)
