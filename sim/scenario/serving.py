@@ -71,7 +71,7 @@ def resolve(scenario: Scenario) -> Serving:
         and strategy.prefix_reusable
         and memory.kv.full > 0
         and not memory.kv.sequence_blocks,
-        scheduler=scheduler_of(scenario.scheduler, engine),
+        scheduler=scheduler_of(scenario, engine),
         habits=habits_of(engine),
         swap_s_per_block=_swap_s(scenario, gpu, memory),
     )

@@ -200,6 +200,7 @@ class HabitServer:
         tokens = self.limits.max_batched_tokens
         if not self.separate:
             tokens -= sum(job.positions() for job in self.batch if job.decoding)
+            tokens = max(0, tokens)
         prompts = min(tokens, self.rules.max_prefill_tokens_per_pass or inf)
         for job in self.batch:
             if not job.decoding:

@@ -76,6 +76,7 @@ class Server:
         self.asked.decide(self.batch)
         budget = self.limits.max_batched_tokens
         budget -= sum(job.positions() for job in self.batch if job.decoding)
+        budget = max(0, budget)  # later phases may need more than when they were admitted
         for job in self.batch:
             if not job.decoding:
                 job.chunk = min(job.to_compute - job.computed, budget)

@@ -25,13 +25,22 @@ class ChunkedPrefill(Scheduler):
         """Set the prompt chunks of the coming pass, preempt, admit; True if any was preempted."""
         reserved = replica.batch.positions  # all that run must be able to decode in one pass
         budget = self.max_batched_tokens - reserved
+        if budget < 0:  # noqa: PLR1730  # hot; who runs needs more than when it was admitted
+            budget = 0
         if self.rules is not None:
             self.rules.look(replica)
-        used, coming, free = self._go_on(replica, budget)
-        if free < 0 and self._make_room(replica):
-            return True
+        used = coming = 0
+        if replica.prefilling:
+            used, coming, free = self._go_on(replica, budget)
+        else:
+            free = replica.pool.least_free(replica.batch)
+        exact = free < 0
+        if exact:
+            free = self._make_room(replica)
+            if free < 0:
+                return True
         if replica.waiting:
-            self._admit(replica, budget - used, used, reserved + coming, free)
+            self._admit(replica, budget - used, used, reserved + coming, free, exact)
         return False
 
 
