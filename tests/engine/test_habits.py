@@ -5,7 +5,7 @@ from typing import Any, get_args
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from sim.engine import simulate
@@ -85,9 +85,21 @@ def habit_cases(draw: st.DrawFn, kind: Any, *, lanes: bool = False) -> Case:
     return replace(case, traffic=traffic, limits=limits)
 
 
+def hangs_on_the_last_bit(jobs: list[Guest]) -> bool:
+    """Tell whether somebody comes when somebody else comes or goes, but for rounding.
+
+    Two users whose answers take equally long, and who think equally long, meet: which of them is
+    first, and whether a pass has just ended, depends on the order in which times are added up.
+    """
+    times = [time for job in jobs for time in (job.arrival_s, job.last_token_s)]
+    gaps_s = np.diff(np.unique([time for time in times if np.isfinite(time)]))
+    return bool((gaps_s < 1e-12).any())
+
+
 def check(case: Case) -> list[Guest]:
     inputs = case.traffic, case.passes, case.strategy, case.cost, case.limits
     jobs = serve_with_habits(*inputs, draft_cost=case.draft_cost)
+    assume(not hangs_on_the_last_bit(jobs))
     for mode in MODES:
         seen = simulate(*inputs, draft_cost=case.draft_cost, mode=mode)
         records = seen.records
