@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Final, Literal, TextIO
+from typing import Annotated, Final, TextIO
 
 import typer
 
@@ -173,14 +173,14 @@ def list_command(
 @app.command(name="show")
 def show_command(
     kind: Annotated[
-        Literal["model", "hardware", "prices", "workload", "scenario"],
+        options.OneKind,
         typer.Argument(help="What it is."),
     ],
     reference: Annotated[str, typer.Argument(metavar="NAME_OR_FILE", help="Which one.")],
     *,
     as_json: options.AsJson = False,
 ) -> int:
-    """Show all that is known of one model, GPU, price list, workload or scenario."""
+    """Show all that is known of one model, GPU, engine, list, workload, scenario or table."""
     from app.cli.show import show_one
 
     return show_one(kind, reference, as_json=as_json)
