@@ -62,6 +62,7 @@ def test_nothing_is_wider_than_its_place(
     page.wait_for_selector(shown)
     assert page.evaluate(CUT) == []
     assert "None" not in page.locator("[data-testid=stMain]").inner_text()
+    assert page.locator("[data-testid=stException]").count() == 0
 
 
 def test_a_pinned_answer_can_be_compared_and_taken_home(

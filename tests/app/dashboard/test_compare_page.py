@@ -14,7 +14,7 @@ SCRIPT = Path(__file__).parents[3] / "app" / "dashboard" / "app.py"
 def page() -> AppTest:
     """The page with the scenario that opens first."""
     opened = AppTest.from_file(str(SCRIPT), default_timeout=120)
-    opened.switch_page("pages/compare.py")
+    opened.switch_page("views/compare.py")
     opened.run()
     assert not opened.exception
     return opened
