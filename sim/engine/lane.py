@@ -12,12 +12,7 @@ from sim.engine.sequence import Sequence
 class LanePricer(Pricer):
     """Remembers no prompts: their time depends on the other ranks too."""
 
-    def _alone_s(
-        self,
-        before: int,  # noqa: ARG002
-        prompt: tuple[int, int, int, float],
-        prompt_capped: Reads,
-    ) -> float:
+    def _alone_s(self, prompt: tuple[int, int, int, float], prompt_capped: Reads) -> float:
         return self.cost.seconds(0, 0, 0.0, 0.0, 0.0, *prompt, self._no_reads, prompt_capped)
 
 
@@ -104,7 +99,7 @@ class Lane(Replica):
         # who waits for the others is billed alike
         prefill_s = leap.prefill_s * first_s / leap.first_s
         times = (start_s, first_s, slope_s, passes, prefill_s)
-        log_passes(self.log, self.index, batch, leap, self.prefilling, times=times)
+        log_passes(self.log, self.index, batch, leap, times)
         if not self._stands_still:
             self.passes += passes
             self.batch.advance(passes)
