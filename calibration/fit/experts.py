@@ -11,9 +11,9 @@ from calibration.fit.shapes import ShapeRows
 from calibration.fit.solve import ALL, Coefficient, Rows
 from calibration.fit.source import Source, construct, kernels_of
 from calibration.timings import Timings
+from sim.cost.expert_shapes import ExpertShape
 from sim.cost.experts import Routing
 from sim.cost.forms import experts_s
-from sim.cost.residuals import ExpertShape
 from sim.cost.work import ACTIVATION_BYTES
 from sim.hardware import ExpertsFit
 from sim.precision import BYTES_PER_WEIGHT, Precision

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.fit.problem import Mask, Residuals
-from sim.cost.residuals import ExpertShape, ShapeTable
+from sim.cost.expert_shapes import ExpertShape
+from sim.cost.residuals import ShapeTable
 from sim.hardware.residual import ExpertShapes
 from sim.records import FloatArray
 

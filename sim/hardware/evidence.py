@@ -24,6 +24,8 @@ class Evidence(BaseModel):
     """Mean absolute error of shapes that a fit of the others had not seen, as a fraction: `all`,
     and by regime."""
     held_out_points: Annotated[int, Ge(0)] = 0
+    held_out_again: Share | None = None
+    """The same under a second split of the shapes, on which no form or knot was chosen."""
     form_alone: Share | None = None
     """The same without the table of residuals."""
     bias: float | None = None
