@@ -28,7 +28,7 @@ PENALTY: Final = Penalty(
     robust=0.2,
 )
 """Between sizes that were timed the table goes on straight; single slow timings are passed by."""
-RANKS: Final = (2.0, 4.0, 8.0)
+RANKS: Final = (2.0, 4.0, 8.0, 16.0)
 
 
 def collective_problem(timings: Timings, name: str, source: Source) -> Problem | None:

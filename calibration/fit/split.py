@@ -10,8 +10,8 @@ SHARE: Final = 0.3
 ENOUGH_GROUPS: Final = 40
 FOLDS: Final = 3
 SEEDS: Final = (20261130, 7919)
-"""Of two ways to split. Older forms were chosen while the first was looked at, later ones on shapes
-that neither holds out; the second was looked at when all stood."""
+"""Of two ways to split. Older forms were chosen while the first was looked at, later ones on
+shapes that neither holds out; the second was looked at when all stood."""
 
 
 def held_out(groups: NDArray[np.intp], seed: int = SEEDS[0]) -> Iterator[NDArray[np.bool_]]:

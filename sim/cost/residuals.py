@@ -24,6 +24,10 @@ class Curve:
     octaves: FloatArray
     values: FloatArray
 
+    def at(self, octaves: FloatArray) -> FloatArray:
+        """Return log(measured / form) at some octaves; beyond the ends, that of the ends."""
+        return np.interp(octaves, self.octaves, self.values)
+
     def factor(self, quantity: Figures) -> Figures:
         """Return measured / form at a quantity, or at many; 1 an octave beyond the table."""
         octaves = np.log2(quantity)
