@@ -6,11 +6,11 @@ from app.cli.output import emit_json, waiting
 from app.cli.page import Page
 from sim.errors import InputError
 from sim.report.answer import bound_label
+from sim.report.memory import memory_table
 from sim.report.passes import (
     Explanation,
     explain,
     explanation_document,
-    memory_table,
     pass_table,
 )
 from sim.report.words import deployment_label, time_ms

@@ -122,7 +122,7 @@ def _print(outcome: Outcome, out: Path | None) -> None:
         page.line(precision)
     for table in outcome_tables(outcome):
         page.table(table)
-    page.points("Notes", outcome.metrics.notes)
+    page.points("Notes", outcome.notes)
     page.points("Not modelled", outcome.not_modelled)
     if out is not None:
         page.line()

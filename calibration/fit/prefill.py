@@ -91,15 +91,18 @@ def prefill_problem(
         base_s=source.base_seconds(base, seconds, coordinates),
         scored=np.ones(len(rows), dtype=bool),
         regimes={LONG_PROMPTS: shape.queries >= LONG, "shorter": shape.queries < LONG},
-        table=GridTable(
-            LATENT if latent else GQA,
-            coordinates,
-            base.residual,
-            LATENT_PENALTY if latent else GQA_PENALTY,
-        ),
+        table=_table(coordinates, base, latent=latent),
         note=f"products in {computed}",
         certain_floor_s=flop / peak,  # keys and values were written just before
     )
+
+
+def _table(
+    coordinates: Mapping[str, FloatArray], base: PrefillAttentionFit, *, latent: bool
+) -> GridTable:
+    if latent:
+        return GridTable(LATENT, coordinates, base.residual, LATENT_PENALTY)
+    return GridTable(GQA, coordinates, base.residual, GQA_PENALTY)
 
 
 def _completed(

@@ -1,28 +1,30 @@
 """Paged KV: how many blocks the resident sequences need, and for how many passes they will fit."""
 
 from collections.abc import Iterable
-from math import inf
+from math import ceil, inf
 
 from sim.cost import KvShape
 from sim.decoding import Plan
 from sim.engine.batch import DecodeBatch
 from sim.engine.block_count import BlockCount
 from sim.engine.sequence import Sequence
+from sim.units import TOKEN_ROUNDING
 
 
 class KvPool:
     """Blocks of one replica. Counts are exact; a cheap upper bound answers first where it can."""
 
-    __slots__ = ("_growing", "_plain_tokens", "_size", "shape")
+    __slots__ = ("_growing", "_size", "plain_tokens", "shape")
     caching = False
     """Prompts may find a part of them here."""
 
     def __init__(self, shape: KvShape) -> None:
         self.shape, self._size = shape, shape.block_tokens
-        plain = not shape.windows and not shape.sequence_blocks and shape.full
+        plain = not shape.windows and not shape.sequence_blocks and shape.full == 1.0
         self._growing = max(1e-9, shape.full + sum(weight for _, weight in shape.windows))
         """Blocks that a block's worth of new tokens takes, at most."""
-        self._plain_tokens = shape.blocks * shape.block_tokens if plain else -1
+        self.plain_tokens = shape.blocks * shape.block_tokens if plain else -1
+        """Tokens of all blocks, where all layers keep every token and nothing else; else -1."""
 
     def free(self, batch: DecodeBatch, prefilling: Iterable[Sequence], passes: int) -> float:
         """Return the blocks free in the pass after `passes` passes; negative if short."""
@@ -35,6 +37,8 @@ class KvPool:
 
     def blocks_of(self, sequence: Sequence, tokens: float) -> float:  # noqa: ARG002
         """Return the blocks that a sequence takes while it holds `tokens`."""
+        if self.plain_tokens >= 0:  # `blocks_for` with a block a block
+            return ceil((tokens - TOKEN_ROUNDING) / self._size)
         return self.shape.blocks_for(tokens)
 
     def match(self, sequence: Sequence) -> None:
@@ -46,21 +50,25 @@ class KvPool:
 
     def least_free(self, batch: DecodeBatch) -> float:
         """Return a lower bound of what the decoding sequences leave in the coming pass."""
+        if self.plain_tokens >= 0:  # `most_for` with a block a block
+            return self.shape.blocks - (batch.held / self._size + len(batch.members))
         return self.shape.blocks - self.shape.most_for(batch.held, len(batch.members))
 
     def room(self, batch: DecodeBatch) -> float:
         """Return tokens by which a batch that only decodes may surely grow; negative: unsure."""
-        if self._plain_tokens >= 0:
-            return self._plain_tokens - batch.held - len(batch.members) * self._size
+        if self.plain_tokens >= 0:
+            return self.plain_tokens - batch.held - len(batch.members) * self._size
         return self.least_free(batch) * self._size / self._growing
 
     def passes_that_fit(self, batch: DecodeBatch, passes: int, wanted: int) -> int:
         """Return how many of the next `wanted` passes find their blocks (the first one does)."""
-        if batch.growth * wanted <= self.room(batch):
+        count, growth, room, shape = len(batch.members), batch.growth, self.room(batch), self.shape
+        if growth * wanted <= room:
             return wanted
-        low, high = 1, wanted + 1  # `low` passes fit, `high` do not
-        count, growth, shape = len(batch.members), batch.growth, self.shape
-        limit = self._limit(batch)
+        low, high, limit = 1, wanted + 1, self._limit(batch)  # `low` passes fit, `high` do not
+        if self.plain_tokens >= 0 and growth > 0.0:  # as both bounds below say, but for rounding
+            low = max(low, int(room / growth))
+            high = min(high, int((limit * self._size - batch.held) / growth) + 3)
         while high - low > 1:
             middle = (low + high) // 2
             tokens = batch.held + growth * (middle - 1)

@@ -29,12 +29,14 @@ class Leap:
         "passes",
         "prefill_capped",
         "prefill_context",
+        "prefill_held",
         "prefill_pairs",
         "prefill_s",
         "prefill_sequences",
         "prefill_tokens",
         "slope_s",
         "start_s",
+        "time_share",
         "verified",
     )
 
@@ -45,9 +47,13 @@ class Leap:
         """Part of the first pass that is billed to input tokens."""
         self.drafting, self.verified = True, 1.0
         """Under a policy: the drafter runs, and so much of the positions is verified."""
+        self.time_share = 1.0
+        """Under a policy: time of a pass without prompts over that of its mean positions."""
         self.draft_s = self.draft_slope_s = 0.0
         """Part of the first pass that is the drafter's, and how it grows."""
         self.prefill_sequences = self.prefill_tokens = self.prefill_context = 0
+        self.prefill_held = 0
+        """KV tokens of all that prefill, of those too that have no chunk in the pass."""
         self.prefill_pairs = 0.0
         self.prefill_capped: Reads = ((0.0, 0.0),) * reaches
         """What the prompt chunks read and pair in the layers of each reach."""
@@ -61,49 +67,71 @@ class Leap:
 
         A pass that ends at that very moment is over.
         """
-        if self.slope_s == 0.0:
-            guess = int(elapsed_s / self.first_s)
-        else:  # the root of first n + slope n (n - 1) / 2 = elapsed
-            half = self.first_s / self.slope_s - 0.5
-            guess = int((half * half + 2 * elapsed_s / self.slope_s) ** 0.5 - half)
-        number = max(1, min(most, guess))
-        while number > 1 and self.after(number - 1) > elapsed_s:
-            number -= 1
-        while number < most and self.after(number) <= elapsed_s:
-            number += 1
-        return number
+        return self.cut_at(elapsed_s, most)[0]
+
+    def cut_at(self, elapsed_s: float, most: int) -> tuple[int, float]:
+        """Return the same, and when that pass ends, s from the start of the leap."""
+        return cut_at(self.first_s, self.slope_s, elapsed_s, most)
+
+
+def cut_at(first_s: float, slope_s: float, elapsed_s: float, most: int) -> tuple[int, float]:
+    """Return the number of the pass in flight after `elapsed_s` and when it ends (see `Leap`)."""
+    if slope_s == 0.0:
+        over = int(elapsed_s / first_s)
+    else:  # the root of first n + slope n (n - 1) / 2 = elapsed
+        half = first_s / slope_s - 0.5
+        over = int((half * half + 2 * elapsed_s / slope_s) ** 0.5 - half)
+    number = most if over >= most else over + 1 if over > 0 else 1
+    while number > 1:
+        before = number - 1
+        if before * first_s + slope_s * (before * (before - 1) / 2) <= elapsed_s:
+            break
+        number = before
+    ends_s = number * first_s + slope_s * (number * (number - 1) / 2)
+    while number < most and ends_s <= elapsed_s:
+        number += 1
+        ends_s = number * first_s + slope_s * (number * (number - 1) / 2)
+    return number, ends_s
 
 
 class Pricer:
     """Turn the state of a batch into the times of a leap."""
 
-    __slots__ = ("_no_reads", "_prompts", "_quick", "cost", "drafter")
+    __slots__ = ("_no_reads", "_prompts", "cost", "drafter", "quick")
 
     def __init__(self, cost: ForwardPass, drafter: DraftPricer | None) -> None:
-        self.cost, self.drafter, self._quick = cost, drafter, quick_pass(cost)
+        self.cost, self.drafter, self.quick = cost, drafter, quick_pass(cost)
         self._no_reads: Reads = ((0.0, 0.0),) * len(cost.reaches)
         self._prompts: dict[tuple[int, int], float] = {}
         """Times of passes with one chunk alone, by its tokens and those that it reads."""
 
     def decode(self, batch: DecodeBatch, leap: Leap) -> None:
         """Price the coming passes of a batch that only decodes."""
-        if leap.prefill_tokens:
+        if leap.prefill_held:
             leap.prefill_sequences = leap.prefill_tokens = leap.prefill_context = 0
+            leap.prefill_held = 0
             leap.prefill_pairs = leap.prefill_s = 0.0
             leap.prefill_capped = self._no_reads
-        count, quick, drafter = len(batch.members), self._quick, self.drafter
+        count, quick, drafter = len(batch.members), self.quick, self.drafter
         positions, logits = batch.positions, batch.logit_positions
         if quick is not None and leap.verified == 1.0:
-            growths = batch.read, batch.pairs, batch.growth, batch.pairs_growth
-            line = quick.line(count, positions, logits, *growths)
+            read, pairs, growth = batch.read, batch.pairs, batch.growth
+            line = quick.line(count, positions, logits, read, pairs, growth, batch.pairs_growth)
+            leap.first_s, leap.slope_s, leap.limit = line
         else:
             seen = batch.growths()
             if leap.verified != 1.0:
                 positions, logits, seen = _verified(leap.verified, positions, logits, seen)
             line = self.cost.line(count, positions, logits, seen)
-        leap.first_s, leap.slope_s, leap.limit = line
+            leap.first_s, leap.slope_s, leap.limit = line
+            leap.first_s *= leap.time_share
+            leap.slope_s *= leap.time_share
         if drafter is not None and leap.drafting:
-            leap.draft_s, leap.draft_slope_s, limit = drafter.line(count, batch.growths())
+            if batch.reaches:
+                drafts = drafter.line(count, batch.growths())
+            else:
+                drafts = drafter.line_of(count, batch.read, batch.growth)
+            leap.draft_s, leap.draft_slope_s, limit = drafts
             leap.first_s += leap.draft_s
             leap.slope_s += leap.draft_slope_s
             leap.limit = min(leap.limit, limit)
@@ -114,38 +142,31 @@ class Pricer:
         The split is by the times that the prompt part and the decode part would take alone;
         prompts that are computed once more after a preemption are billed to output.
         """
-        tokens = context = sequences = again = 0
-        pairs = 0.0
-        for sequence in prefilling:
-            chunk = sequence.chunk
-            if chunk:  # each chunk reads what was computed before it, and itself
-                before = sequence.computed
-                sequences += 1
-                tokens += chunk
-                if sequence.preemptions:
-                    again += chunk
-                context += before + chunk
-                pairs += chunk * before + chunk * (chunk + 1) / 2
+        sequences, tokens, context, pairs, again, held = chunks_of(prefilling)
         leap.prefill_sequences, leap.prefill_tokens = sequences, tokens
-        leap.prefill_context, leap.prefill_pairs = context, pairs
+        leap.prefill_context, leap.prefill_pairs, leap.prefill_held = context, pairs, held
         leap.slope_s, leap.limit, leap.draft_slope_s = 0.0, 1, 0.0
-        count, read, share, quick = len(batch.members), batch.read, leap.verified, self._quick
+        count, read, share, quick = len(batch.members), batch.read, leap.verified, self.quick
         positions = batch.positions if share == 1.0 else round(share * batch.positions)
         logits = batch.logit_positions if share == 1.0 else float(positions)
-        decode = count, positions, logits, read, share * batch.pairs
-        prompt = sequences, tokens, context, pairs
+        made = batch.pairs if share == 1.0 else share * batch.pairs
         capped: Reads = ()
         prompt_capped: Reads = ()
         if quick is not None:
-            pass_s, prompt_s, decode_s = quick.mixed(*decode, *prompt)
+            pass_s, prompt_s, decode_s = quick.mixed(
+                count, positions, logits, read, made, sequences, tokens, context, pairs
+            )
         else:
+            prompt = sequences, tokens, context, pairs
             if batch.reaches:
                 capped, prompt_capped = batch.capped(), self._prompt_reads(prefilling)
                 leap.prefill_capped = prompt_capped
-            made = capped if share == 1.0 else tuple((r, share * each) for r, each in capped)
-            pass_s, prompt_s, decode_s = self._apart(decode, prompt, made, prompt_capped)
+            decode = count, positions, logits, read, made
+            seen = capped if share == 1.0 else tuple((r, share * each) for r, each in capped)
+            pass_s, prompt_s, decode_s = self._apart(decode, prompt, seen, prompt_capped)
         drafter = self.drafter
         if drafter is not None and leap.drafting:
+            prompt = sequences, tokens, context, pairs
             prompt_draft_s, alone_s, together_s = drafter.mixed(
                 count, read, capped, prompt, prompt_capped, prompt_s
             )
@@ -186,6 +207,28 @@ class Pricer:
             one = [prompt_reads(tokens, s.chunk, s.computed) for s in prefilling if s.chunk]
             reads.append((sum(read for read, _ in one), sum(pairs for _, pairs in one)))
         return tuple(reads)
+
+
+def chunks_of(prefilling: Collection[Sequence]) -> tuple[int, int, int, float, int, int]:
+    """Return what the prompt chunks of a pass hold, and the KV tokens of all that prefill.
+
+    The four prompt fields of a `PassLoad`; the tokens that are computed once more; and KV tokens
+    with those of sequences that have no chunk in the pass.
+    """
+    sequences = tokens = context = again = idle = 0
+    pairs = 0.0
+    for sequence in prefilling:
+        chunk, before = sequence.chunk, sequence.computed
+        if chunk:  # each chunk reads what was computed before it, and itself
+            sequences += 1
+            tokens += chunk
+            if sequence.preemptions:
+                again += chunk
+            context += before + chunk
+            pairs += chunk * before + chunk * (chunk + 1) / 2
+        else:
+            idle += before
+    return sequences, tokens, context, pairs, again, context + idle
 
 
 def _verified(

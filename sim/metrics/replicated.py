@@ -12,7 +12,7 @@ from statistics import fmean
 import numpy as np
 
 from sim.metrics.intervals import Interval
-from sim.metrics.notes import starving
+from sim.metrics.notes import OPENED, starving
 from sim.metrics.over_runs import mean_of_known, over_runs
 from sim.metrics.percentiles import needed
 from sim.metrics.pipeline import Pipeline
@@ -104,6 +104,7 @@ def pool(runs: Sequence[Replication], *, slo: Slo, seed: int) -> Metrics:
             mean_of_known([metrics.utilisation.busy for metrics in many]),
             max(metrics.utilisation.kv_peak for metrics in many),
         ),
+        front_end_behind=overloaded and any(metrics.front_end_behind for metrics in many),
         littles_law=LittlesLaw(*sides),
         waterfall=() if overloaded else _stages(many),
         interval_basis=f"90 %, {len(runs)} runs with seeds of their own: Student's t over the runs"
@@ -209,8 +210,10 @@ def _notes(many: Sequence[Metrics], counts: RequestCounts, *, overloaded: bool) 
     short = sum(metrics.too_short for metrics in many)
     said = []
     if overloaded:
+        behind = any(metrics.front_end_behind for metrics in many)
+        queue = "what waits for the front end" if behind else "the queue"
         said.append(
-            f"the queue grows without bound in {odd} of {len(many)} runs: latencies depend on the"
+            f"{queue} grows without bound in {odd} of {len(many)} runs: latencies depend on the"
             " length of the run; throughput, busy share and costs per unit are those of the"
             " saturated deployment"
         )
@@ -223,6 +226,7 @@ def _notes(many: Sequence[Metrics], counts: RequestCounts, *, overloaded: bool) 
         said.append(f"{short} of {len(many)} runs too short to tell whether it keeps up")
     if overloaded:
         return tuple(said)
+    said += [note for note in many[0].notes if OPENED in note]
     if counts.unfinished:
         said.append(
             f"{counted(counts.unfinished, 'request')} never finished: latencies are at least these"
