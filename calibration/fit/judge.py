@@ -16,8 +16,6 @@ from sim.units import US_PER_S
 
 FEWEST: Final = 4
 """Timings below which a fit would be the prior and nothing else."""
-FEW: Final = 40
-"""Timings below which the held-out error is itself uncertain, and its own error is told."""
 TOO_FAST: Final = 0.95
 """A row below this share of the physical floor cannot be: noise of a clock is less than 5 %."""
 TOO_FAST_ROWS: Final = 0.1
@@ -54,11 +52,10 @@ class Unseen:
         """Mean absolute error of the rows that count."""
         return _rounded(float(self._sizes(measured_s).mean()))
 
-    def spread(self, measured_s: FloatArray) -> float | None:
-        """Standard error of that mean where the rows are few, and one error weighs much."""
+    def spread(self, measured_s: FloatArray) -> float:
+        """Standard error of that mean."""
         sizes = self._sizes(measured_s)
-        few = 1 < len(sizes) < FEW
-        return _rounded(float(sizes.std(ddof=1) / np.sqrt(len(sizes)))) if few else None
+        return _rounded(float(sizes.std(ddof=min(1, len(sizes) - 1)) / np.sqrt(len(sizes))))
 
     def _sizes(self, measured_s: FloatArray) -> FloatArray:
         sizes: FloatArray = np.abs(self.predicted_s / measured_s - 1.0)[self.tested]
@@ -216,7 +213,7 @@ def _evidence(
         },
         held_out=errors,
         held_out_points=int(tested.sum()),
-        held_out_spread=first.spread(measured),
+        held_out_spread=first.spread(measured) if len(problem) < problem.table_fewest else None,
         held_out_again=again.error(measured),
         form_alone=_rounded(_mape(first.form_alone_s[tested], measured[tested])),
         bias=_rounded(float(np.median(signed))),

@@ -43,5 +43,3 @@ def test_the_error_of_few_timings_says_how_well_it_is_known() -> None:
     few = Unseen(predicted, predicted, tested)
     assert few.error(measured) == pytest.approx(0.25)
     assert few.spread(measured) == pytest.approx(0.0645, abs=1e-4)  # sd 0.129 over the root of 4
-    many = Unseen(np.tile(predicted, 10), np.tile(predicted, 10), np.ones(40, dtype=bool))
-    assert many.spread(np.ones(40)) is None
