@@ -59,6 +59,12 @@ class Outcome:
     log_error: LogError | None = None
     """Of the calibration; `None` where it is not in the intervals."""
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the numbers must know: of the strategy's settings, and of the run."""
+        answer = self.scenario.workload.mean_tokens()[1]
+        return (*self.scenario.decoding.cautions(answer), *self.metrics.notes)
+
 
 def run(
     scenario: Scenario, *, mode: Literal["leap", "pass"] = "leap", intervals: bool = True
@@ -100,18 +106,22 @@ def serve(
     mode: Literal["leap", "pass"] = "leap",
 ) -> Simulation:
     """Let the strategy draw its passes, unless they are given, and the engine serve them."""
-    strategy = scenario.decoding
-    seed = scenario.run.seed
     if passes is None:
-        domains = draw_domains(scenario.workload.domains, len(traffic), seed)
-        rng = stream(seed, "acceptance")
-        passes = strategy.draw_passes_of(traffic.output_tokens, *domains, rng)
+        passes = draw_passes(scenario, traffic)
     return simulate(
-        *(traffic, passes, strategy, serving.cost, serving.limits),
+        *(traffic, passes, scenario.decoding, serving.cost, serving.limits),
         draft_cost=serving.draft_cost,
         mode=mode,
-        seed=seed,
+        seed=scenario.run.seed,
     )
+
+
+def draw_passes(scenario: Scenario, traffic: Traffic) -> IntArray:
+    """Let the strategy draw how many passes each answer takes."""
+    seed = scenario.run.seed
+    domains = draw_domains(scenario.workload.domains, len(traffic), seed)
+    rng = stream(seed, "acceptance")
+    return scenario.decoding.draw_passes_of(traffic.output_tokens, *domains, rng)
 
 
 def assess(

@@ -193,15 +193,16 @@ class ForwardPass:
             limit = min(limit, most)
         return first_s, total * share, limit
 
-    def operations(self, load: PassLoad) -> tuple[Operation, ...]:
-        """Return the pass operation by operation; their seconds add up to `pass_s`."""
+    def operations(self, load: PassLoad, *, pads: bool = True) -> tuple[Operation, ...]:
+        """Return the operations, whose seconds make `pass_s`; `pads` False: none for padding."""
+        graphs = self._graphs if pads else ()
         logits = load.logit_positions + load.prefill_sequences
         lane = self._lane(
             *(load.sequences, load.positions, logits),
             *(load.prefill_sequences, load.prefill_tokens),
         )
         decode, prefill = lane.decode, lane.prefill
-        tokens, stage = (padded(each, self._graphs) for each in (lane.tokens, lane.stage_tokens))
+        tokens, stage = (padded(each, graphs) for each in (lane.tokens, lane.stage_tokens))
         found = self.dense.operations(tokens, lane.sequences, stage)
         found += self.dense.logits(lane.logits)
         if load.sequences:

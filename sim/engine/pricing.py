@@ -36,6 +36,7 @@ class Leap:
         "prefill_tokens",
         "slope_s",
         "start_s",
+        "time_share",
         "verified",
     )
 
@@ -46,6 +47,8 @@ class Leap:
         """Part of the first pass that is billed to input tokens."""
         self.drafting, self.verified = True, 1.0
         """Under a policy: the drafter runs, and so much of the positions is verified."""
+        self.time_share = 1.0
+        """Under a policy: time of a pass without prompts over that of its mean positions."""
         self.draft_s = self.draft_slope_s = 0.0
         """Part of the first pass that is the drafter's, and how it grows."""
         self.prefill_sequences = self.prefill_tokens = self.prefill_context = 0
@@ -114,12 +117,15 @@ class Pricer:
         if quick is not None and leap.verified == 1.0:
             read, pairs, growth = batch.read, batch.pairs, batch.growth
             line = quick.line(count, positions, logits, read, pairs, growth, batch.pairs_growth)
+            leap.first_s, leap.slope_s, leap.limit = line
         else:
             seen = batch.growths()
             if leap.verified != 1.0:
                 positions, logits, seen = _verified(leap.verified, positions, logits, seen)
             line = self.cost.line(count, positions, logits, seen)
-        leap.first_s, leap.slope_s, leap.limit = line
+            leap.first_s, leap.slope_s, leap.limit = line
+            leap.first_s *= leap.time_share
+            leap.slope_s *= leap.time_share
         if drafter is not None and leap.drafting:
             if batch.reaches:
                 drafts = drafter.line(count, batch.growths())

@@ -12,7 +12,7 @@ from statistics import fmean
 import numpy as np
 
 from sim.metrics.intervals import Interval
-from sim.metrics.notes import starving
+from sim.metrics.notes import OPENED, starving
 from sim.metrics.over_runs import mean_of_known, over_runs
 from sim.metrics.percentiles import needed
 from sim.metrics.pipeline import Pipeline
@@ -34,6 +34,7 @@ from sim.metrics.summary import Summary, summarise_pooled
 from sim.metrics.targets import inside_targets
 from sim.metrics.window import LittlesLaw
 from sim.records import FloatArray, Simulation, WeightedSamples
+from sim.units import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,7 @@ def pool(runs: Sequence[Replication], *, slo: Slo, seed: int) -> Metrics:
             mean_of_known([metrics.utilisation.busy for metrics in many]),
             max(metrics.utilisation.kv_peak for metrics in many),
         ),
+        front_end_behind=overloaded and any(metrics.front_end_behind for metrics in many),
         littles_law=LittlesLaw(*sides),
         waterfall=() if overloaded else _stages(many),
         interval_basis=f"90 %, {len(runs)} runs with seeds of their own: Student's t over the runs"
@@ -208,24 +210,29 @@ def _notes(many: Sequence[Metrics], counts: RequestCounts, *, overloaded: bool) 
     short = sum(metrics.too_short for metrics in many)
     said = []
     if overloaded:
+        behind = any(metrics.front_end_behind for metrics in many)
+        queue = "what waits for the front end" if behind else "the queue"
         said.append(
-            f"the queue grows without bound in {odd} of {len(many)} runs: latencies depend on the"
+            f"{queue} grows without bound in {odd} of {len(many)} runs: latencies depend on the"
             " length of the run; throughput, busy share and costs per unit are those of the"
             " saturated deployment"
         )
     elif odd:
         said.append(
-            f"{odd} of {len(many)} runs are overloaded on their own: this is close to what the"
+            f"{odd} of {len(many)} runs overloaded on their own: this is close to what the"
             " deployment can do; their requests are counted with the others"
         )
     if short:
-        said.append(f"{short} of {len(many)} runs are too short to tell whether it keeps up")
+        said.append(f"{short} of {len(many)} runs too short to tell whether it keeps up")
     if overloaded:
         return tuple(said)
+    said += [note for note in many[0].notes if OPENED in note]
     if counts.unfinished:
-        said.append(f"{counts.unfinished} requests never finished: latencies are at least these")
+        said.append(
+            f"{counted(counts.unfinished, 'request')} never finished: latencies are at least these"
+        )
     said += [
-        f"too few for p{round(share * 100)}: {counts.finished} requests finished,"
+        f"too few for p{round(share * 100)}: {counted(counts.finished, 'request')} finished,"
         f" {needed(share)} are needed"
         for share in PERCENTILES
         if counts.finished < needed(share)

@@ -13,6 +13,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from sim.errors import InputError
 from sim.records import FloatArray
+from sim.units import counted
+from sim.workload.rate_curve import RateCurve
 from sim.workload.renewal import unit_times_within
 from sim.workload.varying import Cv, Duration, RateOrNone
 
@@ -89,6 +91,13 @@ class Windows(BaseModel):
         last = windows[-1]
         return chain(windows, repeat(last) if last.requests_per_s else ())
 
+    def curve(self) -> RateCurve:
+        """Return the rate over time."""
+        windows = self.all_windows()
+        rates = [self.rate_scale * window.requests_per_s for window in windows]
+        lasting_s = [window.for_s for window in windows]
+        return RateCurve.of(lasting_s, rates, rates, repeats=self.repeat)
+
     @property
     def mean_requests_per_s(self) -> float:
         """Mean rate over the windows."""
@@ -106,8 +115,8 @@ class Windows(BaseModel):
         windows = self.all_windows()
         spreads = [window.cv for window in windows]
         return (
-            f"{len(windows):,} windows, {self.mean_requests_per_s:.3g} requests/s on average,"
-            f" CV {min(spreads):.3g} to {max(spreads):.3g}"
+            f"{counted(len(windows), 'window')}, {self.mean_requests_per_s:.3g} requests/s"
+            f" on average, CV {min(spreads):.3g} to {max(spreads):.3g}"
         )
 
 

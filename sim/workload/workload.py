@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from sim.errors import InputError
 from sim.records import Traffic
+from sim.units import counted
 from sim.workload.arrivals import Arrivals, ClosedLoop, OpenLoop, Poisson, Trace
 from sim.workload.classes import (
     Dependence,
@@ -209,6 +210,13 @@ class Workload(BaseModel):
         kinds = () if isinstance(self.arrivals, Trace) else self.kinds()
         return max((one.least_tokens() for one in kinds), default=0)
 
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """Names of the classes of the traffic, in their order; `default` without any."""
+        if isinstance(self.arrivals, Trace):
+            return self._trace_rows(self.arrivals).class_names
+        return tuple(one.name for one in self.kinds())
+
     def mean_tokens(self) -> tuple[float, float]:
         """Mean input and output length of a request, tokens: of sessions that no limit ends."""
         if isinstance(self.arrivals, Trace):
@@ -233,7 +241,7 @@ class Workload(BaseModel):
         if isinstance(self.arrivals, Trace):
             rate, rows = self.offered_requests_per_s, self._trace_rows(self.arrivals)
             pace = "all at once" if rate is None else f"{rate:.3g} requests/s"
-            return f"{self.arrivals.describe()}: {len(rows):,} requests, {pace}; {means}"
+            return f"{self.arrivals.describe()}: {counted(len(rows), 'request')}, {pace}; {means}"
         kinds = self.kinds()
         sessions = [] if self.sessions is None else [self.sessions.describe()]
         named = [f"{one.share:.3g} {one.name}: " if self.classes else "" for one in kinds]

@@ -2,20 +2,21 @@
 
 from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Mapping
 from math import inf
 from typing import Annotated, Literal, Self
 
 from annotated_types import Ge, Gt, Le
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from sim.engine.habits import Habits
 from sim.engine.queues import FairQueue, KeyQueue, PickUpQueue, Queue
 from sim.engine.schedulers.rules import Rules
+from sim.engine.schedulers.weights import ClassWeights, in_order
 from sim.engine.sequence import Sequence
 from sim.engine.state import ReplicaState
 
 Order = Literal["fcfs", "priority", "shortest_prompt", "fair"]
-Weight = Annotated[float, Gt(0), Le(1e6)]
 _TOKENS_OF_A_CLASS = 1000
 """Prompt tokens that weigh as much as one class of priority where waiting makes up for them."""
 
@@ -144,8 +145,9 @@ class SchedulerSettings(BaseModel):
     ageing_s: Annotated[float, Gt(0), Le(1e9)] | None = None
     """Waiting that makes up for one class of priority, or for 1,000 prompt tokens, s; None:
     never, and who is last may starve."""
-    class_weights: tuple[Weight, ...] = Field(default=(), max_length=1000)
-    """Shares of the classes with `order: fair`, in their order; 1 for those that are not named."""
+    class_weights: ClassWeights = ()
+    """Shares of the classes with `order: fair`, by name; 1 for those that are not named. (Or a
+    list, in the order of the classes.)"""
     max_prompts_per_pass: Annotated[int, Ge(1), Le(65536)] | None = None
     max_prefill_tokens_per_pass: Annotated[int, Ge(1), Le(1 << 20)] | None = None
     preemption: Literal["recompute", "swap"] = "recompute"
@@ -161,6 +163,10 @@ class SchedulerSettings(BaseModel):
             msg = f"class_weights go with `order: fair`, not {self.order}"
             raise ValueError(msg)
         return self
+
+    def for_classes(self, names: tuple[str, ...]) -> Self:
+        """Return the same settings with weights in the order of the classes of the traffic."""
+        return self.model_copy(update={"class_weights": in_order(self.class_weights, names)})
 
     def scheduler(
         self, max_sequences: int, max_batched_tokens: int, rules: Rules | None
@@ -187,6 +193,8 @@ class SchedulerSettings(BaseModel):
             token_s = ageing_s / _TOKENS_OF_A_CLASS
             line = KeyQueue(lambda s: s.arrival_s + s.plan.prefill_tokens * token_s)
         elif self.order == "fair":
+            if isinstance(self.class_weights, Mapping):
+                raise TypeError("weights by name have no order: `for_classes` gives them one")
             line = FairQueue(self.class_weights)
         if habits is not None and habits.pick_up_passes:
             return PickUpQueue(line, habits.pick_up_passes)
