@@ -1,22 +1,16 @@
 """From timings to the fits of one GPU and engine: which rows, in which order, what came out."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from calibration.fit.collectives import collective_problem
-from calibration.fit.decode import decode_problem
-from calibration.fit.experts import experts_problem
-from calibration.fit.gemm import gemm_problem
 from calibration.fit.judge import Accepted, Refused, judge
-from calibration.fit.prefill import prefill_problem
-from calibration.fit.problem import Problem
+from calibration.fit.parts import Part, parts
 from calibration.fit.source import Source
 from calibration.timings import Timings
 from sim.errors import InputError, UnknownNameError
 from sim.hardware import FittedProfile, GpuProfile, load_universal
-from sim.precision import PRECISIONS, Precision
 
 ENGINES: Final = ("vllm", "sglang", "trtllm")
 STAND_INS: Final = MappingProxyType(
@@ -30,7 +24,8 @@ STAND_INS: Final = MappingProxyType(
 LATENT_PREFILL: Final = MappingProxyType({"vllm": ("trtllm", "sglang")})
 """vLLM does not absorb the projections of a prompt, and neither does TensorRT-LLM; SGLang does."""
 
-Build = Callable[[Timings], Problem | None]
+Judged = dict[tuple[str, str], Accepted | Refused | None]
+"""By engine and part: what its rows gave; None where it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +59,13 @@ def fit_timings(
     engine: str | None = None,
     base: FittedProfile | None = None,
     base_name: str | None = None,
+    judged: Judged | None = None,
 ) -> Result:
-    """Fit every kernel that the timings of a GPU hold; raise `InputError` if none can be."""
+    """Fit every kernel that the timings of a GPU hold; raise `InputError` if none can be.
+
+    `judged` remembers what rows gave, for another engine of the same timings and base for which
+    they stand in.
+    """
     mine = timings.where(gpu=gpu.name)
     if not len(mine):
         found = ", ".join(timings.texts("gpu"))
@@ -74,9 +74,9 @@ def fit_timings(
     source = Source(gpu, load_universal() if base is None else base, base_name)
     accepted: list[Accepted] = []
     refused: list[Refused] = []
-    for candidates in _problems(mine, engine, source):
-        for problem in candidates:
-            outcome = judge(problem, base_name)
+    remembered = {} if judged is None else judged
+    for candidates in _candidates(mine, engine, source, remembered):
+        for outcome in candidates:
             if isinstance(outcome, Accepted):
                 accepted.append(outcome)
                 break
@@ -120,48 +120,40 @@ def _engine(timings: Timings, asked: str | None) -> str:
     return found[0]
 
 
-def _problems(timings: Timings, engine: str, source: Source) -> Iterator[Iterator[Problem]]:
-    """Yield, for each part, its problem on the engine's own rows and on those that stand in."""
+def _candidates(
+    timings: Timings, engine: str, source: Source, judged: Judged
+) -> Iterator[Iterator[Accepted | Refused]]:
+    """Yield, for each part, what the engine's own rows give, then those that stand in."""
     pools: dict[tuple[str, str], Timings] = {}
     for name in timings.texts("engine"):
         mine = timings.where(engine=name)
         pools.update(
-            {(name, part): mine.where(operation=part) for part in mine.texts("operation")}
+            {
+                (name, operation): mine.where(operation=operation)
+                for operation in mine.texts("operation")
+            }
         )
-    for part, build in _parts(source):
+    for part in parts(source):
         order = (engine, *STAND_INS.get(engine, ("nccl",)))
-        if part == "latent_prefill":
+        if part.operation == "latent_prefill":
             order = (engine, *LATENT_PREFILL.get(engine, order[1:]))
-        found = [pools[name, part] for name in order if (name, part) in pools]
-        yield (problem for pool in found if (problem := build(pool)) is not None)
+        engines = [name for name in order if (name, part.operation) in pools]
+        yield _outcomes(part, engines, pools, source, judged)
 
 
-def _parts(source: Source) -> Iterator[tuple[str, Build]]:
-    """Yield each kind of part with a way to build its problem from one engine's rows."""
-
-    def gemm(precision: Precision) -> Build:
-        return lambda rows: gemm_problem(rows, precision, source)
-
-    def decode(kv: Precision, *, latent: bool) -> Build:
-        return lambda rows: decode_problem(rows, kv, source, latent=latent)
-
-    def prefill(kv: Precision, *, latent: bool) -> Build:
-        return lambda rows: prefill_problem(rows, kv, source, latent=latent)
-
-    def experts(precision: Precision) -> Build:
-        return lambda rows: experts_problem(rows, precision, source)
-
-    def collective(name: str) -> Build:
-        return lambda rows: collective_problem(rows, name, source)
-
-    for precision in PRECISIONS:
-        yield "gemm", gemm(precision)
-    for kv in PRECISIONS:
-        yield "decode_attention", decode(kv, latent=False)
-        yield "prefill_attention", prefill(kv, latent=False)
-        yield "latent_attention", decode(kv, latent=True)
-        yield "latent_prefill", prefill(kv, latent=True)
-    for precision in PRECISIONS:
-        yield "experts", experts(precision)
-    for name in ("all_reduce", "all_gather", "reduce_scatter", "all_to_all"):
-        yield name, collective(name)
+def _outcomes(
+    part: Part,
+    engines: Sequence[str],
+    pools: Mapping[tuple[str, str], Timings],
+    source: Source,
+    judged: Judged,
+) -> Iterator[Accepted | Refused]:
+    """Yield what the rows of some engines give for one part, in their order."""
+    for name in engines:
+        key = name, part.name
+        if key not in judged:
+            problem = part.build(pools[name, part.operation])
+            judged[key] = None if problem is None else judge(problem, source.base_name)
+        outcome = judged[key]
+        if outcome is not None:
+            yield outcome

@@ -24,6 +24,10 @@ class Evidence(BaseModel):
     """Mean absolute error of shapes that a fit of the others had not seen, as a fraction: `all`,
     and by regime."""
     held_out_points: Annotated[int, Ge(0)] = 0
+    held_out_spread: Share | None = None
+    """Standard error of `all`, where few timings stand behind it: so far is the error known."""
+    held_out_again: Share | None = None
+    """The same under a second split of the shapes, on which no form or knot was chosen."""
     form_alone: Share | None = None
     """The same without the table of residuals."""
     bias: float | None = None
