@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pytest
+from hypothesis import assume
 
 from sim.engine import simulate
 from sim.records import Simulation, Status
@@ -14,11 +15,17 @@ from tests.laws.building import Case
 MODES: tuple[Literal["leap", "pass"], ...] = ("leap", "pass")
 
 
-def check_against_oracle(case: Case) -> list[Job]:
-    """Compare both modes with the oracle, request by request; return what the oracle saw."""
+def check_against_oracle(case: Case, *, exact: bool = False) -> list[Job]:
+    """Compare both modes with the oracle, request by request; return what the oracle saw.
+
+    Who comes at the very end of a pass waits for the next one; but whether it is the very end
+    hangs on the rounding of sums, and such cases are put aside unless the times are `exact`.
+    """
     jobs = serve(
         *(case.traffic, case.passes, case.strategy, case.cost, case.limits), case.draft_cost
     )
+    if not exact:
+        assume(not any(job.tie for job in jobs))
     for mode in MODES:
         _check(case, mode, jobs)
     return jobs

@@ -32,6 +32,9 @@ from tests.engine.oracle_pipeline import Pipeline
 from tests.engine.oracle_policy import Asked
 from tests.engine.oracle_routing import Router
 
+ROUNDING_S = 1e-12
+"""Times nearer to one another depend on the order in which passes were added up."""
+
 
 class Server:
     def __init__(
@@ -199,11 +202,14 @@ def serve(  # noqa: PLR0917  # as `simulate`
     servers = servers_of(strategy, cost, limits, draft_cost, names)
     router = Router(limits.router, [*servers], seed=0)
     source, jobs = Source(traffic), list[Job]()
+    last_s, answered_s = [-inf] * len(servers), -inf
     while (now := min(source.next_s(), *(server.ends_s for server in servers))) < inf:
-        for server in servers:
+        for number, server in enumerate(servers):
             if server.ends_s == now:
+                last_s[number] = now
                 for job in server.end(now):
                     source.answered(job, now)
+                    answered_s = now
                 server.begin(now)
         while source.next_s() <= now and len(jobs) < len(traffic):
             row, (at_s, user) = len(jobs), source.take()
@@ -212,6 +218,9 @@ def serve(  # noqa: PLR0917  # as `simulate`
             plan = strategy.plan(*sizes, int(passes[asked]))
             job = Job(row, plan, at_s, user, to_compute=plan.prefill_tokens)
             job.names = names_of(asked, names)
+            near = [*last_s, *(server.ends_s for server in servers)]
+            ends = sum(abs(end_s - at_s) < ROUNDING_S for end_s in near)
+            job.tie = ends > (answered_s == at_s)  # that answer itself ended a pass
             jobs.append(job)
             job.rejected = not fits(job, sum(sizes), limits.lane)
             job.server = router.choose(job)

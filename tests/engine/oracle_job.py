@@ -26,6 +26,7 @@ class Job:
     last_token_s: float = nan
     preemptions: int = 0
     rejected: bool = False
+    tie: bool = False  # it came at the very end of a pass, but for the rounding of times
     names: list[int] = field(default_factory=list)  # of its blocks that others may share
     shared: list[int] = field(default_factory=list)  # those that it uses now
     cached: int = 0  # tokens that it found when it was first admitted

@@ -107,7 +107,7 @@ def test_full_sequence_diffusion_agrees_with_the_oracle(
     strategy: FullSequence, asked: Traffic, cost: ForwardPass, sizes: Limits
 ) -> None:
     passes = strategy.draw_passes(asked.output_tokens, np.random.default_rng(0))
-    check_against_oracle(Case(asked, passes, strategy, cost, sizes))
+    check_against_oracle(Case(asked, passes, strategy, cost, sizes), exact=True)
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ def test_a_prompt_stands_still_where_those_who_decode_need_more_than_the_budget(
     seen = simulate(asked, np.arange(3), strategy, ConstantPass(1.0), room, mode=mode)
     assert seen.records.last_token_s.tolist() == [3, 3, 5]
     assert seen.leaps.positions.sum() == 2 * (1 + 6 + 6) + 12 + 1
-    check_against_oracle(Case(asked, np.arange(3), strategy, ConstantPass(1.0), room))
+    check_against_oracle(Case(asked, np.arange(3), strategy, ConstantPass(1.0), room), exact=True)
 
 
 @settings(max_examples=50, suppress_health_check=list(HealthCheck))
