@@ -62,6 +62,7 @@ class EngineProfile(BaseModel):
     hold_token_share: NotNegative = 1.0
     front_end_s_per_token: NotNegative = 0.0
     ttft_offset_s: NotNegative = 0.0
+    tokenise_s_per_token: NotNegative = 0.0
     error: tuple[tuple[str, float], ...] = ()
     """Errors of served tokens that the preset's times were found with, on runs left out of the
     fit: fractions, under the names of `sim.hardware.uncertainty`."""
