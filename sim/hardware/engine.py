@@ -125,7 +125,8 @@ class EngineFile(BaseModel):
     as_of: AsOf
     note: str | None = None
     error: dict[str, Annotated[float, Gt(0), Le(1)]] = Field(default_factory=dict)
-    """`tpot_median_ape` or `tpot_mean_ape` of serving runs; holds with the engine's own fits."""
+    """`tpot_left_out_mean_ape` (models left out of the fit), `tpot_median_ape` or `tpot_mean_ape`
+    of serving runs; holds with the engine's own fits."""
     settings: dict[str, Setting]
     """Keys of `EngineOptions`."""
 
