@@ -164,9 +164,8 @@ def _part_of_the_course(scenario: Scenario) -> list[str]:
         return []
     share, lasting_s = requests / curve.requests, curve.period_s
     said = (
-        f"the whole course of the rate: {requests:,} requests are {share:.1%} of those in its"
-        f" {lasting_s:,.0f} s, from the start on, and their rate need not be the mean"
-        " (`run.requests`)"
+        f"the whole course of the rate: {share:.1%} of the requests in its {lasting_s:,.0f} s are,"
+        " from the start on, and their rate need not be the mean (`run.requests`)"
     )
     return [said]
 

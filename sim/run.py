@@ -59,6 +59,12 @@ class Outcome:
     log_error: LogError | None = None
     """Of the calibration; `None` where it is not in the intervals."""
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the numbers must know: of the strategy's settings, and of the run."""
+        answer = self.scenario.workload.mean_tokens()[1]
+        return (*self.scenario.decoding.cautions(answer), *self.metrics.notes)
+
 
 def run(
     scenario: Scenario, *, mode: Literal["leap", "pass"] = "leap", intervals: bool = True

@@ -18,3 +18,13 @@ HOURS_PER_MONTH: Final = 730.0
 SECONDS_PER_HOUR: Final = 3600.0
 TOKEN_ROUNDING: Final = 1e-6
 """Fractional KV growth adds up to whole tokens only to rounding: less than this is not a token."""
+
+
+def counted(value: float, one: str, many: str | None = None) -> str:
+    """Return a number of things, in whole ones, with their name.
+
+    >>> counted(1, "pass", "passes"), counted(1200, "request")
+    ('1 pass', '1,200 requests')
+    """
+    number = f"{value:,.0f}"
+    return f"{number} {one if number == '1' else many or one + 's'}"

@@ -14,6 +14,7 @@ from sim.errors import InputError
 from sim.report.files import check_folder
 from sim.report.table import Column, Table
 from sim.report.words import percent
+from sim.units import counted
 
 
 def fit_engine_layer(path: Path, *, engine: str | None, out: Path | None, as_json: bool) -> int:
@@ -51,7 +52,8 @@ def _better(fit: EngineFit) -> bool:
 def _show(fit: EngineFit, out: Path | None, *, better: bool) -> None:
     page = Page()
     tpot, ttft = fit.after.tpot.median_ape or 0.0, fit.after.ttft.median_ape or 0.0
-    lead = f"{fit.engine} on {fit.rows} runs: TPOT off by {percent(tpot)}, TTFT by {percent(ttft)}"
+    errors = f"TPOT off by {percent(tpot)}, TTFT by {percent(ttft)}"
+    lead = f"{fit.engine} on {counted(fit.rows, 'run')}: {errors}"
     was = (fit.before.tpot.median_ape or 0.0, fit.before.ttft.median_ape or 0.0)
     page.line(
         f"{lead} at the median (as shipped {percent(was[0])} and {percent(was[1])}).", style="bold"

@@ -12,6 +12,7 @@ from calibration.timings.vidur import import_vidur
 from sim.errors import InputError
 from sim.hardware import load_gpu
 from sim.report.files import check_folder, write_whole
+from sim.units import counted
 
 
 def collect_timings(
@@ -103,5 +104,5 @@ def _written(timings: Timings, out: Path) -> int:
     counts = [
         f"{len(timings.where(operation=name)):,} of {name}" for name in timings.texts("operation")
     ]
-    emit(f"{len(timings):,} kernels: {', '.join(counts)}\nWritten to {out}\n")
+    emit(f"{counted(len(timings), 'kernel')}: {', '.join(counts)}\nWritten to {out}\n")
     return ANSWER

@@ -24,6 +24,12 @@ class Course:
             raise InputError(
                 f"expected seconds above 0, found {self.timeline_bin_s:g}", where="--timeline-bin"
             )
+        if self.timeline_bin_s is not None and self.timeline is None:
+            raise InputError(
+                "says how wide the bins of a timeline are, and none is asked for",
+                where="--timeline-bin",
+                remedy="add --timeline FILE",
+            )
         if self.timeline is not None:
             check_timeline_name(self.timeline)
         for path in (self.timeline, self.trace_events):

@@ -6,15 +6,16 @@ from app.cli.output import emit_json, waiting
 from app.cli.page import Page
 from sim.errors import InputError
 from sim.report.answer import bound_label
+from sim.report.memory import memory_table
 from sim.report.passes import (
     Explanation,
     explain,
     explanation_document,
-    memory_table,
     pass_table,
 )
-from sim.report.words import count, deployment_label, time_ms
+from sim.report.words import deployment_label, time_ms
 from sim.scenario import load_scenario
+from sim.units import counted
 
 
 def explain_scenario(
@@ -73,11 +74,11 @@ def _answer(explanation: Explanation) -> str:
     replica = deployment_label(
         explanation.serving.gpu.name, 1, scenario.deployment.gpus_per_replica
     )
-    sequences = count(explanation.batch.sequences)
+    sequences = counted(explanation.batch.sequences, "sequence")
     longest = max(decode.operations, key=lambda operation: operation.total_s)
     return (
         f"A decode pass of {explanation.serving.model.name} on {replica} takes "
-        f"{time_ms(decode.total_s)} for {sequences} sequences; the most of it goes to "
+        f"{time_ms(decode.total_s)} for {sequences}; the most of it goes to "
         f"{longest.name}, bound by {bound_label(longest.bound)}."
     )
 
@@ -87,4 +88,4 @@ def _ridge(explanation: Explanation) -> str:
     ridge = explanation.ridge_tokens_per_pass
     if ridge is None:
         return f"{label}; memory-bound at any batch with this context"
-    return f"{label}; a pass turns compute-bound from {count(ridge)} tokens on"
+    return f"{label}; a pass turns compute-bound from {counted(ridge, 'token')} on"

@@ -10,6 +10,7 @@ from calibration.timings import read_timings, write_timings
 from sim.hardware import load_fitted_named, load_gpu
 from sim.report.table import Column, Table
 from sim.report.words import percent
+from sim.units import counted
 
 
 def import_public_tables(out: Path, *, gpu: str | None, engine: str | None) -> int:
@@ -24,7 +25,7 @@ def import_public_tables(out: Path, *, gpu: str | None, engine: str | None) -> i
     counts = [
         f"{len(timings.where(operation=name)):,} of {name}" for name in timings.texts("operation")
     ]
-    emit(f"{len(timings):,} kernels: {', '.join(counts)}\nWritten to {out}\n")
+    emit(f"{counted(len(timings), 'kernel')}: {', '.join(counts)}\nWritten to {out}\n")
     return ANSWER
 
 
@@ -63,7 +64,8 @@ def _place(name: str) -> Path:
 def _show(result: Result, path: Path, report: Path) -> None:
     page = Page()
     count = sum(accepted.evidence.points for accepted in result.accepted)
-    lead = f"{len(result.accepted)} kernels of {result.gpu.name} fitted on {count:,} timings."
+    kernels = f"{counted(len(result.accepted), 'kernel')} of {result.gpu.name}"
+    lead = f"{kernels} fitted on {counted(count, 'timing')}."
     page.line(lead, style="bold")
     rows = tuple(
         (

@@ -22,7 +22,11 @@ Seeds = Annotated[
 ]
 Precision = Annotated[
     str | None,
-    typer.Option("--precision", metavar="2%", help="Add runs until --metric is this precise."),
+    typer.Option(
+        "--precision",
+        metavar="2%",
+        help="Add runs until --metric is this precise: 8 at least, 100 (or --seeds) at most.",
+    ),
 ]
 MetricName = Annotated[
     str | None,
@@ -30,14 +34,21 @@ MetricName = Annotated[
 ]
 TimelineFile = Annotated[
     Path | None,
-    typer.Option("--timeline", metavar="FILE", help="Write queue, batch and KV over time."),
+    typer.Option(
+        "--timeline", metavar="FILE", help="Write queue, batch and KV over time; folders are made."
+    ),
 ]
 TimelineBin = Annotated[
-    float | None, typer.Option("--timeline-bin", metavar="S", help="Its bins, in seconds.")
+    float | None,
+    typer.Option("--timeline-bin", metavar="S", help="Bins of --timeline, in seconds."),
 ]
 TraceEventsFile = Annotated[
     Path | None,
-    typer.Option("--trace-events", metavar="FILE", help="Write a trace for ui.perfetto.dev."),
+    typer.Option(
+        "--trace-events",
+        metavar="FILE",
+        help="Write a trace for ui.perfetto.dev; folders are made.",
+    ),
 ]
 OutFolder = Annotated[
     Path | None, typer.Option("--out", metavar="DIR", help="Write the results there, too.")

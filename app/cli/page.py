@@ -18,8 +18,9 @@ from sim.report.table import Table
 
 WIDTH_OF_A_FILE: Final = 80
 """Columns where neither COLUMNS nor a terminal says."""
-_NARROWEST_WORDS: Final = 6
-"""Columns that words are folded into, at least; numbers are never folded."""
+_WHOLE_WORD: Final = 20
+"""Columns up to which a word stays whole; longer ones are folded after such a sign, if need be."""
+_PIECE: Final = re.compile(r"[^/_.:=-]*[/_.:=-]+|[^/_.:=-]+")
 _GAP: Final = 2
 """Blanks between the columns of a table."""
 _BREAKS_A_NUMBER: Final = re.compile(r" (?=–)|(?<=–) |(?<=\d) (?=ms\b|s\b)")
@@ -42,8 +43,18 @@ class Page:
         """Add a paragraph, wrapped to the width."""
         self._begun = True
         kept = _BREAKS_A_NUMBER.sub("\N{NO-BREAK SPACE}", text)
-        wrapped = textwrap.fill(kept, self._width, break_on_hyphens=False)
-        self._console.print(Text(wrapped.replace("\N{NO-BREAK SPACE}", " ")), style=style)
+        self._console.print(Text(self._wrapped(kept)), style=style, soft_wrap=True)
+
+    def _wrapped(self, text: str, *, under: str = "") -> str:
+        """Return text in lines of the width, broken at blanks only; `under` begins the others."""
+        lines = textwrap.fill(
+            text,
+            self._width,
+            subsequent_indent=under,
+            break_on_hyphens=False,
+            break_long_words=False,
+        )
+        return lines.replace("\N{NO-BREAK SPACE}", " ")
 
     def points(self, title: str, points: Iterable[str]) -> None:
         """Add a list under a title; nothing where it is empty."""
@@ -52,10 +63,9 @@ class Page:
             return
         self.line()
         self.line(title, style="bold")
-        grid = RichTable.grid(padding=(0, 1, 0, 0))
         for point in lines:
-            grid.add_row("-", Text(point))
-        self._console.print(grid)
+            kept = _BREAKS_A_NUMBER.sub("\N{NO-BREAK SPACE}", f"- {point}")
+            self._console.print(Text(self._wrapped(kept, under="  ")), soft_wrap=True)
 
     def table(self, table: Table) -> None:
         """Add a table under its title."""
@@ -65,22 +75,16 @@ class Page:
         drawn = RichTable(
             box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0)
         )
-        least: list[int] = []
-        for place, column in enumerate(table.columns):
-            numbers = column.align == "right"
-            longest = max(map(cell_len, (column.name, *(row[place] for row in table.rows))))
-            least.append(longest if numbers else _NARROWEST_WORDS)
-            drawn.add_column(
-                column.name,
-                justify=column.align,
-                overflow="fold",
-                no_wrap=numbers,
-                min_width=least[-1],
-            )
+        widths = _widths(table, self._width)
+        for column, width in zip(table.columns, widths, strict=True):
+            head = Text(column.name)
+            drawn.add_column(head, justify=column.align, overflow="fold", width=width)
         for row in table.rows:
-            drawn.add_row(*(Text(cell) for cell in row))
-        # Rich would cut numbers and units to the width; a line that is too long loses nothing.
-        self._console.width = max(self._width, sum(least) + _GAP * (len(least) - 1))
+            drawn.add_row(
+                *(Text(_folded(cell, width)) for cell, width in zip(row, widths, strict=True))
+            )
+        # Rich would cut what is too wide; a line that is too long loses nothing.
+        self._console.width = max(self._width, sum(widths) + _GAP * (len(widths) - 1))
         self._console.print(drawn)
         self._console.width = self._width
         if table.note:
@@ -92,3 +96,64 @@ class Page:
         # Rich fills cells with blanks up to the width; a file needs none of them.
         lines = (line.rstrip() for line in text.splitlines()) if self._plain else text.splitlines()
         emit("\n".join(lines) + "\n")
+
+
+def _widths(table: Table, room: int) -> list[int]:
+    """Return the widths of the columns: as they are, or the widest ones folded into the room.
+
+    A number stays whole with its unit, a word stays whole, and so do the words of heads: where
+    they are too many for the room the lines are longer than it.
+    """
+    widths, least = list[int](), list[int]()
+    for place, column in enumerate(table.columns):
+        cells = [row[place] for row in table.rows]
+        words = " ".join(cells).split()
+        whole = (
+            cells
+            if column.align == "right"
+            else [part for word in words for part in _pieces(word)]
+        )
+        widths.append(max(map(cell_len, (column.name, *cells))))
+        least.append(max(map(cell_len, (*column.name.split(), *whole)), default=0))
+    excess = sum(widths) + _GAP * (len(widths) - 1) - room
+    while excess > 0 and widths != least:
+        spare = [place for place, width in enumerate(widths) if width > least[place]]
+        widest = max(spare, key=lambda place: widths[place])
+        widths[widest] -= 1
+        excess -= 1
+    return widths
+
+
+def _pieces(word: str) -> list[str]:
+    """Return the parts of a word between which it may be broken.
+
+    >>> _pieces("autoregressive"), _pieces("meta-llama/Llama-3.3-70B-Instruct")[:3]
+    (['autoregressive'], ['meta-', 'llama/', 'Llama-'])
+    """
+    if cell_len(word) <= _WHOLE_WORD:
+        return [word]
+    parts = _PIECE.findall(word)
+    return [
+        part[at : at + _WHOLE_WORD] for part in parts for at in range(0, len(part), _WHOLE_WORD)
+    ]
+
+
+def _folded(text: str, width: int) -> str:
+    """Return text in lines of the width: broken at blanks, and inside long words only.
+
+    >>> _folded("as in Llama-3.3-70B-Instruct-2507", 13).splitlines()
+    ['as in Llama-', '3.3-70B-', 'Instruct-2507']
+    """
+    lines, line = list[str](), ""
+    for word in text.split(" "):
+        joined = f"{line} {word}" if line else word
+        if cell_len(joined) <= width:
+            line = joined
+            continue
+        gap = " " if line else ""
+        for piece in _pieces(word):
+            if cell_len(line) + len(gap) + cell_len(piece) > width and line:
+                lines.append(line)
+                line, gap = "", ""
+            line, gap = f"{line}{gap}{piece}", ""
+    return "\n".join([*lines, line])

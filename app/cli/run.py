@@ -12,7 +12,7 @@ from sim.planning.thorough import run_thoroughly
 from sim.report.document import outcome_document
 from sim.run import Outcome
 from sim.scenario import Scenario, load_scenario
-from sim.units import GB
+from sim.units import GB, counted
 from sim.workload import Trace
 
 LONG_RUN: Final = 2_000_000
@@ -99,7 +99,7 @@ def _warn_of_length(scenario: Scenario) -> None:
     if requests < LONG_RUN or isinstance(scenario.workload.arrivals, Trace):
         return
     minutes = requests / REQUESTS_PER_S / 60
-    time = f"{minutes:,.0f} minutes" if minutes < 120 else f"{minutes / 60:,.0f} hours"
+    time = counted(minutes, "minute") if minutes < 120 else counted(minutes / 60, "hour")
     print(
         f"paretoken: {requests:,} requests take about {time} and"
         f" {requests * BYTES_PER_REQUEST / GB:,.0f} GB of memory; some thousands are enough for"
@@ -122,7 +122,7 @@ def _print(outcome: Outcome, out: Path | None) -> None:
         page.line(precision)
     for table in outcome_tables(outcome):
         page.table(table)
-    page.points("Notes", outcome.metrics.notes)
+    page.points("Notes", outcome.notes)
     page.points("Not modelled", outcome.not_modelled)
     if out is not None:
         page.line()

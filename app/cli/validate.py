@@ -21,6 +21,7 @@ from sim.report.files import check_folder
 from sim.report.table import Column, Table
 from sim.report.words import percent
 from sim.scenario import load_scenario
+from sim.units import counted
 
 Statistic = Literal["mean", "median"]
 
@@ -112,7 +113,7 @@ def _answer(validation: Validation) -> str:
 
 
 def _sentence(sound: int, rows: int, errors: Mapping[str, float | None]) -> str:
-    compared = f"{sound} of {rows} runs compared"
+    compared = f"{sound} of {counted(rows, 'run')} compared"
     parts = [
         f"{name} off by {percent(error)}" for name, error in errors.items() if error is not None
     ]

@@ -43,12 +43,28 @@ def compared(outcome: Outcome, baseline: Outcome | None) -> str:
 
 
 def origin(outcome: Outcome) -> str:
-    """Return the origin of what makes up the times, with the held-out error where it is known."""
+    """Return the origin of what makes up the times, with the held-out errors where known."""
     kernels, decoding = outcome.provenance["kernels"], outcome.provenance["decoding"]
-    error = f"held-out error {kernels.error}" if kernels.error else "error not known yet"
     part = ", some assumed" if "borrowed kernels" in outcome.provenance else ""
-    words = f"kernels {kernels.origin}{part}, {error}"
+    words = f"kernels {kernels.origin}{part}, {_held_out(outcome)}"
     return words if decoding.origin == "measured" else f"{words}; decoding {decoding.origin}"
+
+
+def origin_help(outcome: Outcome) -> str:
+    """Return the errors one by one, and what the decoding rests on."""
+    kernels, decoding = outcome.provenance["kernels"], outcome.provenance["decoding"]
+    errors = f"Kernels, {kernels.error}." if kernels.error else "No error of a kernel is known."
+    return f"{errors} Decoding: {decoding.source}. All origins stand in the last tab."
+
+
+def _held_out(outcome: Outcome) -> str:
+    """Return the errors on shapes that the fits of this run had not seen, from best to worst."""
+    used, fitted = set(outcome.serving.cost.fits_used), outcome.serving.fitted
+    errors = [error for name, error in fitted.error.items() if error is not None and name in used]
+    if not errors:
+        return "error not known yet"
+    low, high = percent(min(errors)), percent(max(errors))
+    return f"held-out error {low if low == high else span((min(errors), max(errors)), percent)}"
 
 
 def _aside(interval: Interval | None) -> str:

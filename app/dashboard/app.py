@@ -1,6 +1,7 @@
 """Main script of the dashboard (`paretoken app`): the pages and what they share."""
 
 import sys
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pandas as pd  # noqa: F401 - before sessions start: two at once met it half imported
@@ -36,6 +37,25 @@ def _follow_the_theme() -> None:
         st.rerun()
 
 
-# Streamlit puts this folder first on the path, and there `app` would mean this very file.
-sys.path[:] = [str(HERE.parents[1]) if Path(entry) == HERE else entry for entry in sys.path]
+def _claim_the_name_of_the_package() -> None:
+    """Let `app` mean our package, and not this very file, whose folder Streamlit puts first.
+
+    Streamlit changes the path of all sessions whenever one of them runs, so the path is not
+    relied upon: the package is loaded by its place.
+    """
+    root = HERE.parents[1]
+    sys.path[:] = [str(root), *(entry for entry in sys.path if Path(entry) not in {root, HERE})]
+    if not hasattr(sys.modules.get("app"), "__path__"):
+        folder = root / "app"
+        spec = spec_from_file_location(
+            "app", folder / "__init__.py", submodule_search_locations=[str(folder)]
+        )
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{folder} holds no package")
+        package = module_from_spec(spec)
+        spec.loader.exec_module(package)
+        sys.modules["app"] = package
+
+
+_claim_the_name_of_the_package()
 main()

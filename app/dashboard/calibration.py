@@ -23,6 +23,7 @@ from sim.scenario import Scenario
 from sim.units import MS_PER_S
 
 UNIVERSAL: Final = "universal"
+NO_FIT: Final = "set by hand, or borrowed from the universal coefficients"
 ACCURACY: Final = Path(__file__).resolve().parents[2] / "docs" / "accuracy.md"
 """Written by `make accuracy`; in a checkout only."""
 
@@ -71,7 +72,7 @@ def _part(fitted: FittedProfile, name: str, fit: Any) -> Part:  # noqa: ANN401  
     evidence = fit.evidence
     origin = fitted.origin_of(name)
     if evidence is None:
-        return Part(name, origin, None, None, {}, "set by hand, or borrowed")
+        return Part(name, origin, None, None, {}, NO_FIT)
     regimes = {key: value for key, value in evidence.held_out.items() if key != "all"}
     return Part(
         name, origin, evidence.points, evidence.held_out.get("all"), regimes, evidence.kernels

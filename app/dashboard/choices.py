@@ -1,13 +1,13 @@
 """What the sidebar of Explore can say, and the scenario that it means. No widgets here."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 from app.dashboard import arrivals as arrivals_list
-from app.dashboard import strategies
+from app.dashboard import engines, strategies
 from sim.deployment import Deployment
 from sim.economics.prices import PriceChoice
 from sim.errors import InputError
@@ -19,15 +19,17 @@ from sim.workload import ClosedLoop, Fixed, Quantiles, Workload
 OWN_PRICE: Final = "own price"
 NO_PRICE: Final = "none"
 FIXED: Final = "fixed"
-AS_LISTED: Final = "as in the scenario"
+AS_LISTED: Final = arrivals_list.AS_LISTED
 """A value of the scenario that the widgets cannot spell out, kept as it is."""
 SPLIT: Final = "split"
 SPREAD: Final = "spread"
+_TARGETS: Final = ("ttft_ms", "tpot_ms", "ttlt_ms", "max_gap_ms")
+_ARRIVALS: Final = tuple(field.name for field in fields(arrivals_list.ArrivalKnobs))
 OWN_SOURCE: Final = "own figure, entered on the page"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choices(strategies.Knobs):
+@dataclass(frozen=True, kw_only=True)
+class Choices(strategies.Knobs, engines.EngineKnobs, arrivals_list.ArrivalKnobs):
     """One value per widget, in the units that the widget shows."""
 
     model: str
@@ -41,14 +43,16 @@ class Choices(strategies.Knobs):
     replicas: int
     load: float
     """Requests per second, or users at once where the scenario is a closed loop."""
-    arrivals: str
-    """How requests come in an open loop, under the name of the list."""
     lengths: str
     input_tokens: int
     output_tokens: int
     ttft_ms: float
     """0 asks nothing."""
     tpot_ms: float
+    ttlt_ms: float
+    max_gap_ms: float
+    attainment_percent: float
+    """Share of the requests that must meet every target."""
     price: str
     usd_per_gpu_hour: float
 
@@ -74,12 +78,16 @@ def choices_of(scenario: Scenario) -> Choices:
         experts=_experts_of(deployment),
         replicas=deployment.replicas,
         load=float(arrivals.users) if isinstance(arrivals, ClosedLoop) else rate or 1.0,
-        arrivals=arrivals_list.name_of(scenario.workload) or AS_LISTED,
+        **engines.values_of(scenario),
+        **arrivals_list.values_of(scenario.workload),
         lengths=_lengths_of(scenario),
         input_tokens=round(inputs),
         output_tokens=round(outputs),
         ttft_ms=slo.ttft_ms or 0.0,
         tpot_ms=slo.tpot_ms or 0.0,
+        ttlt_ms=slo.ttlt_ms or 0.0,
+        max_gap_ms=slo.max_gap_ms or 0.0,
+        attainment_percent=round(100 * slo.attainment, 6),
         price=_price_of(scenario.prices),
         usd_per_gpu_hour=(scenario.prices and scenario.prices.usd_per_gpu_hour) or 3.0,
     )
@@ -87,7 +95,7 @@ def choices_of(scenario: Scenario) -> Choices:
 
 def scenario_of(choices: Choices, base: Scenario) -> Scenario:
     """Return `base` with the choices written into it; raises one sentence where they clash."""
-    content = as_keys(base)
+    content, before = as_keys(base), choices_of(base)
     if choices.model != AS_LISTED:
         content["model"] = choices.model
     content["hardware"] = choices.gpu
@@ -100,9 +108,12 @@ def scenario_of(choices: Choices, base: Scenario) -> Scenario:
         "replicas": choices.replicas,
     }
     content["decoding"] = strategies.decoding_of(choices, base, _ways(content["model"]))
-    content["workload"] = _workload_of(choices, base, content["workload"])
-    for target in ("ttft_ms", "tpot_ms"):
+    content["workload"] = _workload_of(choices, before, base, content["workload"])
+    engines.write(content, choices, before)
+    for target in _TARGETS:
         content["slo"][target] = getattr(choices, target) or None
+    if choices.attainment_percent != before.attainment_percent:
+        content["slo"]["attainment"] = choices.attainment_percent / 100
     content["prices"] = _prices_of(choices, base)
     return build_scenario(content, where="Explore", folder=Path())
 
@@ -165,8 +176,9 @@ def _lengths_of(scenario: Scenario) -> str:
     return AS_LISTED
 
 
-def _workload_of(choices: Choices, base: Scenario, keys: Mapping[str, Any]) -> dict[str, Any]:
-    before = choices_of(base)
+def _workload_of(
+    choices: Choices, before: Choices, base: Scenario, keys: Mapping[str, Any]
+) -> dict[str, Any]:
     workload = dict(keys)
     if choices.load != before.load:
         changed = (
@@ -175,8 +187,9 @@ def _workload_of(choices: Choices, base: Scenario, keys: Mapping[str, Any]) -> d
             else base.workload.with_rate(choices.load)
         )
         workload = changed.model_dump(mode="json", by_alias=True, exclude_none=True)
-    if choices.arrivals not in {AS_LISTED, before.arrivals}:
-        workload["arrivals"] = arrivals_list.keys_of(choices.arrivals, choices.load)
+    as_before = all(getattr(choices, name) == getattr(before, name) for name in _ARRIVALS)
+    if not (as_before or choices.arrivals == AS_LISTED or is_closed_loop(base)):
+        workload["arrivals"] = arrivals_list.keys_of(choices, choices.load)
     if choices.lengths == AS_LISTED:
         return workload
     if choices.lengths == FIXED:

@@ -5,22 +5,19 @@ from typing import Any, Final
 
 import streamlit as st
 
-from app.dashboard import models, offers, state
+from app.dashboard import engine_controls, models, offers, state, traffic_controls
 from app.dashboard.choices import (
     AS_LISTED,
-    FIXED,
     OWN_PRICE,
     SPLIT,
     Choices,
     choices_of,
-    is_closed_loop,
 )
 from app.dashboard.state import key
 from app.dashboard.strategy_controls import knobs_of_strategy
-from app.dashboard.widgets import number, select, slider
+from app.dashboard.widgets import more, number, select
 from sim.report.words import gpu_full_label
 from sim.scenario import Scenario
-from sim.workload import Trace, list_workloads, load_workload_preset
 
 _PAIR: Final = (6, 5)
 """Two widgets in a row: room for `checkpoint` in the left one."""
@@ -35,10 +32,10 @@ _DATA_PARALLEL: Final = (
     " GPUs, and no group keeps the cache of another."
 )
 _EXPERTS: Final = "Split: every GPU has a slice of each expert. Spread: each GPU has some experts."
-_ARRIVALS: Final = (
-    "Poisson: users who know nothing of each other. Bursty gaps: a coefficient of variation of 2."
-    " Bursts: five times as fast for 5 s of each minute."
-)
+_ATTAINMENT: Final = "Share of all requests that must meet every target."
+_GAP: Final = "Longest pause between two pieces of an answer; 0 asks nothing."
+_ANSWER: Final = "Until the last token of an answer, for each request; 0 asks nothing."
+_FOLDED_TARGETS: Final = ("ttlt_ms", "max_gap_ms", "attainment_percent")
 
 
 def choose() -> tuple[Choices, Scenario, tuple[str, ...]]:
@@ -59,7 +56,8 @@ def choose() -> tuple[Choices, Scenario, tuple[str, ...]]:
         values = {
             **serve,
             **_on(default, serve["model"], base),
-            **_traffic(default, base),
+            **engine_controls.draw(default),
+            **traffic_controls.draw(default, base),
             **_targets(default),
             **_price(default),
         }
@@ -82,7 +80,8 @@ def _serve(default: Choices, base: Scenario) -> dict[str, Any]:
     st.markdown("#### Serve")
     offered = offers.models(default.model, models.uploads())
     model = select("model", "Model", offered, default, about=_MODEL)
-    st.caption(models.caption(models.loaded(models.reference_of(model, base))))
+    served = models.loaded(models.reference_of(model, base))
+    st.caption(models.caption(served))
     models.draw_upload()
     strategy = select(
         *("strategy", "Decoding strategy", offers.strategies(default.strategy), default),
@@ -90,7 +89,8 @@ def _serve(default: Choices, base: Scenario) -> dict[str, Any]:
         about="How tokens come about: one a pass, drafted and verified, or denoised in blocks.",
     )
     values = {"model": model, "strategy": strategy}
-    return values | knobs_of_strategy(strategy, default)
+    mixed = base.workload.domains is not None
+    return values | knobs_of_strategy(strategy, default, served, mixed=mixed)
 
 
 def _on(default: Choices, model: str, base: Scenario) -> dict[str, Any]:
@@ -139,41 +139,6 @@ def _experts(default: Choices, model: str, base: Scenario) -> dict[str, Any]:
     return {"attention_data_parallel": data_parallel, "experts": experts}
 
 
-def _traffic(default: Choices, base: Scenario) -> dict[str, Any]:
-    st.markdown("#### Traffic")
-    users = is_closed_loop(base)
-    load = st.select_slider(
-        "Users at once" if users else "Requests per second",
-        offers.loads(default.load, users=users),
-        value=default.load,
-        format_func=lambda value: f"{value:g}",
-        key=key("load"),
-        bind="query-params",
-    )
-    arrivals = {}
-    if not users and not isinstance(base.workload.arrivals, Trace):
-        kinds = offers.arrivals(default.arrivals)
-        arrivals = {"arrivals": select("arrivals", "Arrivals", kinds, default, about=_ARRIVALS)}
-    lengths = select(
-        *("lengths", "Lengths", offers.lengths(default.lengths), default),
-        on_change=state.restore_hidden,
-        about="Prompt and answer: statistics of real traffic, or the same for every request.",
-    )
-    values = {"load": load, "lengths": lengths, **arrivals}
-    if lengths == FIXED:
-        values["input_tokens"] = slider(
-            "input_tokens", "Input tokens", 16, 16384, default, step=16
-        )
-        values["output_tokens"] = slider(
-            "output_tokens", "Output tokens", 8, 4096, default, step=8
-        )
-    elif lengths in list_workloads():
-        preset = load_workload_preset(lengths)
-        means = f"{preset.input_tokens.mean:,.0f} input, {preset.output_tokens.mean:,.0f} output"
-        st.caption(f"Mean {means} tokens")
-    return values
-
-
 def _targets(default: Choices) -> dict[str, Any]:
     st.markdown("#### Targets")
     values: dict[str, Any] = {}
@@ -184,6 +149,24 @@ def _targets(default: Choices) -> dict[str, Any]:
             values[field] = number(
                 *(field, label, _TARGET_MS, default), step=step_ms, form="%g", about=_TARGET
             )
+    fold = more("more_targets", "Whole answer, gaps, share", _FOLDED_TARGETS, default)
+    if fold is None:
+        return values
+    with fold:
+        first, second = st.columns(2)
+        with first:
+            values["ttlt_ms"] = number(
+                *("ttlt_ms", "TTLT (ms)", _TARGET_MS, default),
+                step=500.0, form="%g", about=_ANSWER,
+            )  # fmt: skip
+        with second:
+            values["max_gap_ms"] = number(
+                *("max_gap_ms", "Gap (ms)", _TARGET_MS, default), step=10.0, form="%g", about=_GAP
+            )
+        values["attainment_percent"] = number(
+            *("attainment_percent", "Requests on target (%)", (0.0, 100.0), default),
+            step=1.0, form="%g", about=_ATTAINMENT,
+        )  # fmt: skip
     return values
 
 

@@ -5,9 +5,13 @@ from typing import Final, TypeVar
 
 from app.dashboard.arrivals import KINDS as KINDS_OF_ARRIVALS
 from app.dashboard.choices import FIXED, NO_PRICE, OWN_PRICE, SPLIT, SPREAD, price_name
-from app.dashboard.strategies import CACHES, KINDS
+from app.dashboard.denoising import CACHES
+from app.dashboard.drafters import AS_SERVED
+from app.dashboard.speculation import OWN, UNSTATED
+from app.dashboard.strategies import KINDS
+from sim.decoding import list_acceptance, load_acceptance
 from sim.economics.price_list import list_price_lists, load_price_list
-from sim.hardware import list_gpus
+from sim.hardware import list_engines, list_gpus
 from sim.model.load import list_models
 from sim.workload import list_workloads
 
@@ -57,6 +61,23 @@ def strategies(own: str) -> tuple[str, ...]:
     return _with(KINDS, own)
 
 
+def acceptances(own: str, model: str) -> tuple[str, ...]:
+    """Return where acceptance may come from: tables of a served model, own figures, other tables.
+
+    What is to be chosen stands first, unless the scenario says it.
+    """
+    tables = list_acceptance()
+    mine = [name for name in tables if model in load_acceptance(name).models]
+    others = [name for name in tables if name not in mine]
+    first = [UNSTATED] if own == UNSTATED else []
+    return _with((*first, *mine, *OWN, *others), own)
+
+
+def draft_formats(own: str) -> tuple[str, ...]:
+    """Return the formats of a drafter's weights, or of its cache."""
+    return _with((AS_SERVED, *WEIGHTS[1:]), own)
+
+
 def caches(own: str) -> tuple[str, ...]:
     """Return the caches of full-sequence diffusion."""
     return _with(CACHES, own)
@@ -65,6 +86,11 @@ def caches(own: str) -> tuple[str, ...]:
 def gpus(own: str) -> tuple[str, ...]:
     """Return the GPUs that have a profile."""
     return _with(list_gpus(), own)
+
+
+def engines(own: str) -> tuple[str, ...]:
+    """Return the presets of engines."""
+    return _with(list_engines(), own)
 
 
 def tensor_parallel(own: int) -> tuple[int, ...]:

@@ -110,6 +110,8 @@ def full_run_wanted(scenario_key: str) -> bool:
 
 def _says(text: str, value: object) -> bool:
     """Tell whether a part of a link means the value of a widget, as it is or as its label."""
+    if isinstance(value, bool):
+        return text.lower() == str(value).lower()
     if isinstance(value, str):
         return text in {value, gpu_full_label(value)}
     try:

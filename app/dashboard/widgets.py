@@ -1,10 +1,11 @@
 """Widgets whose value lives in the address, and whose default is that of a scenario."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TypeVar
 
 import streamlit as st
 
+from app.dashboard import state
 from app.dashboard.choices import Choices
 from app.dashboard.state import key
 
@@ -19,10 +20,13 @@ def select(
     default: Choices,
     *,
     about: str | None = None,
-    on_change: Callable[[], None] | None = None,
+    on_change: Callable[..., None] | None = None,
+    args: tuple[object, ...] = (),
     label_of: Callable[[T], str] = str,
 ) -> T:
     """Draw a list to choose from."""
+    if st.session_state.get(key(field), options[0]) not in options:
+        del st.session_state[key(field)]  # left from another list under the same name
     return st.selectbox(
         label,
         options,
@@ -31,11 +35,21 @@ def select(
         key=key(field),
         help=about,
         on_change=on_change,
+        args=args,
         bind="query-params",
     )
 
 
-def slider(field: str, label: str, low: int, high: int, default: Choices, *, step: int = 1) -> int:
+def slider(
+    field: str,
+    label: str,
+    low: int,
+    high: int,
+    default: Choices,
+    *,
+    step: int = 1,
+    about: str | None = None,
+) -> int:
     """Draw a slider; a default beyond its ends moves them."""
     value: int = getattr(default, field)
     return st.slider(
@@ -46,6 +60,7 @@ def slider(field: str, label: str, low: int, high: int, default: Choices, *, ste
         step,
         format="localized",
         key=key(field),
+        help=about,
         bind="query-params",
     )
 
@@ -74,3 +89,55 @@ def number(
         help=about,
         bind="query-params",
     )
+
+
+def text(
+    field: str, label: str, default: Choices, *, example: str, about: str | None = None
+) -> str:
+    """Draw a line to type."""
+    said = st.text_input(
+        label,
+        getattr(default, field),
+        key=key(field),
+        placeholder=example,
+        help=about,
+        bind="query-params",
+    )
+    return said or ""
+
+
+def toggle(
+    field: str,
+    label: str,
+    default: Choices,
+    *,
+    about: str | None = None,
+    on_change: Callable[[], None] | None = None,
+) -> bool:
+    """Draw a switch."""
+    return st.toggle(
+        label,
+        getattr(default, field),
+        key=key(field),
+        help=about,
+        on_change=on_change,
+        bind="query-params",
+    )
+
+
+def more(
+    name: str, label: str, fields: Collection[str], default: Choices
+) -> "st.delta_generator.DeltaGenerator | None":
+    """Draw a fold for widgets that few people need; return it where they are to be drawn.
+
+    They are, too, where the fold is closed and one of them says something else than its default:
+    a widget that is not drawn is not in the address.
+    """
+    fold = st.expander(label, key=key(name), on_change=state.restore_hidden)
+    said = any(
+        key(field) in st.query_params
+        or state.hidden(field, default) != getattr(default, field)
+        or st.session_state.get(key(field), getattr(default, field)) != getattr(default, field)
+        for field in fields
+    )
+    return fold if fold.open or said else None

@@ -93,7 +93,12 @@ def users_of(benchmark: Benchmark, base: Scenario | None) -> int | None:
         return users if users is not None and reached < _RULES * rate else None
     if users is not None:
         return users
-    if base is not None and benchmark.tool.startswith("AIPerf"):  # its CSV has no load
+    if not benchmark.tells_load:
+        if base is None:
+            raise InputError(
+                "the file does not tell how requests were sent",
+                remedy="give a scenario with the benchmark's `workload.arrivals` as --scenario",
+            )
         arrivals = base.workload.arrivals
         return arrivals.users if arrivals.kind == "closed_loop" else None
     return benchmark.prompts or 1
@@ -103,7 +108,7 @@ def rate_of(benchmark: Benchmark, base: Scenario | None) -> float | None:
     """Return the rate of the open loop, 1/s; None for a closed loop."""
     if users_of(benchmark, base) is not None:
         return None
-    if benchmark.requests_per_s is not None or base is None:
+    if benchmark.tells_load or base is None:
         return benchmark.requests_per_s
     return base.workload.offered_requests_per_s
 

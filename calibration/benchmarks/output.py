@@ -5,12 +5,13 @@ import io
 from pathlib import Path
 from typing import Final
 
-from calibration.benchmarks.result import BenchmarkValidation, Beside
+from calibration.benchmarks.result import BenchmarkValidation, Beside, Driven
 from calibration.importers.record import FIGURES
 from calibration.validate.errors import ErrorStats
 from calibration.validate.files import parity_pages, write_all
 from calibration.validate.tables import ErrorTable, refusals_by_reason
 from sim.report.figures.parity import ParityPoint
+from sim.units import counted
 
 _MOST_RUNS: Final = 12
 _SHOWN: Final = ("ttft_mean_ms", "tpot_mean_ms", "output_tokens_per_s", "itl_mean_ms")
@@ -46,9 +47,15 @@ def _runs(validation: BenchmarkValidation) -> ErrorTable:
 
 
 def _load(row: Beside) -> str:
-    users, rate = row.predicted.users, row.predicted.requests_per_s
     apart = " *" if row.suspect else ""
-    return f"{users} users{apart}" if rate is None else f"{rate:g}/s{apart}"
+    return f"{load_label(row.predicted)}{apart}"
+
+
+def load_label(driven: Driven) -> str:
+    """Return the load that was simulated, in a word or two."""
+    if driven.requests_per_s is not None:
+        return f"{driven.requests_per_s:g}/s"
+    return "all at once" if driven.users is None else counted(driven.users, "user")
 
 
 def _cell(row: Beside, name: str) -> str:

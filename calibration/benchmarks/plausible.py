@@ -1,7 +1,7 @@
 """Do the figures of one run agree with each other? A slip of units breaks them by a thousand."""
 
 from calibration.importers import Benchmark
-from sim.units import MS_PER_S
+from sim.units import MS_PER_S, counted
 
 _MOST = 3.0
 _LEAST = 1 / 50
@@ -46,5 +46,5 @@ def _against_littles_law(
         return None
     return (
         f"{rate:,.3g} requests/s of {time_ms:,.3g} ms each are {flying:,.3g} requests in flight,"
-        f" for {run.users} users: a figure is in other units than its name says"
+        f" for {counted(run.users, 'user')}: a figure is in other units than its name says"
     )

@@ -140,6 +140,7 @@ class BenchmarkValidation:
         return {
             "rows": self.rows,
             "simulated": len(self.compared),
+            "load_of_scenario": sum(not row.benchmark.tells_load for row in self.compared),
             "refused": [{"case": row.case, "reason": row.reason} for row in self.refused],
             "ttft_statistic": self.ttft_statistic,
             "overall": _plain(self.quantities(self.sound)),

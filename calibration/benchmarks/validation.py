@@ -1,13 +1,20 @@
 """Result files of benchmarks against the simulator: `validate_benchmark` is the door."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Final
 
-from calibration.benchmarks.drive import drive, rate_of, users_of
+from calibration.benchmarks.drive import (
+    PROMPTS_OF_A_RATE,
+    PROMPTS_PER_USER,
+    drive,
+    rate_of,
+    users_of,
+)
 from calibration.benchmarks.figures import figures_of
+from calibration.benchmarks.output import load_label
 from calibration.benchmarks.plausible import contradiction
 from calibration.benchmarks.reading import read_file
 from calibration.benchmarks.result import BenchmarkValidation, Beside, Driven
@@ -119,6 +126,7 @@ def _check(compared: Sequence[Beside], path: Path) -> None:
 def _notes(compared: Sequence[Beside], scenario: Scenario | None) -> tuple[str, ...]:
     """Say what a reader of the errors should know, each thing once."""
     notes = [note for row in compared for note in row.benchmark.notes]
+    notes += _taken(compared)
     if scenario is not None and isinstance(scenario.model, str):
         named = {row.benchmark.served.model for row in compared} - {None}
         other = sorted(str(name) for name in named if not _same(str(name), scenario.model))
@@ -136,6 +144,22 @@ def _notes(compared: Sequence[Beside], scenario: Scenario | None) -> tuple[str, 
             "runs marked * had failed requests or are doubted by the file: in no figure below"
         )
     return tuple(dict.fromkeys(notes))
+
+
+def _taken(compared: Sequence[Beside]) -> Iterator[str]:
+    """Say what of the load the files do not tell, and what stands in for it."""
+    loads = {load_label(row.predicted) for row in compared if not row.benchmark.tells_load}
+    if loads:
+        yield (
+            f"the file does not tell the load: simulated was the scenario's,"
+            f" {' and '.join(sorted(loads))}; if the benchmark's was another, change"
+            " `workload.arrivals` with --set"
+        )
+    if any(row.benchmark.prompts is None for row in compared):
+        yield (
+            f"the file does not tell how many requests there were: {PROMPTS_PER_USER} for each"
+            f" user, or {PROMPTS_OF_A_RATE:,} at a rate, were simulated"
+        )
 
 
 def _same(name: str, reference: str) -> bool:

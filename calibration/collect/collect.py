@@ -130,7 +130,8 @@ def shapes_of(config: Path) -> tuple[tuple[tuple[int, int], ...], tuple[int, int
 
 def report(rows: Sequence[Row]) -> str:
     """Return a few lines: what was measured, and the best of each."""
-    lines = [f"{len(rows)} kernels measured on {rows[0]['gpu'] if rows else 'nothing'}"]
+    many = "" if len(rows) == 1 else "s"
+    lines = [f"{len(rows)} kernel{many} measured on {rows[0]['gpu'] if rows else 'nothing'}"]
     best: dict[str, float] = {}
     for row in rows:
         name, seconds = f"{row['operation']} {row['precision']}", row["latency_s"]

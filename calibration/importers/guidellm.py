@@ -62,6 +62,7 @@ def _read(document: Document, one: Mapping[str, object], case: str) -> Read:
         requests_per_s=rate,
         burstiness=1.0 if kind != "constant" else 1e4,  # evenly spaced
         users=users,
+        at_once=kind == "throughput",
         failed=whole(at(one, "metrics", "request_totals", "errored")) or 0,
     )
 

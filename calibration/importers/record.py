@@ -63,6 +63,8 @@ class Benchmark:
     """Shape of the gamma gaps between requests; 1: Poisson arrivals."""
     users: int | None = None
     """Most requests in flight; None: no limit."""
+    at_once: bool = False
+    """The file says that neither a rate nor a limit held requests back."""
     failed: int = 0
     """Requests that failed."""
     duration_s: float | None = None
@@ -71,6 +73,11 @@ class Benchmark:
     speculative: bool = False
     """The server speculated: autoregressive decoding would be another run."""
     notes: tuple[str, ...] = field(default=())
+
+    @property
+    def tells_load(self) -> bool:
+        """Whether the file says how requests were sent."""
+        return self.at_once or self.users is not None or self.requests_per_s is not None
 
 
 @dataclass(frozen=True, slots=True)

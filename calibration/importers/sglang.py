@@ -47,6 +47,7 @@ def read(document: Document, case: str) -> Read:
         served=_served(document, server),
         requests_per_s=rate if rate is not None and 0 < rate < math.inf else None,
         users=whole(document.get("max_concurrency")),
+        at_once=rate == math.inf,
         duration_s=positive(document.get("duration")),
         speculative=positive(document.get("accept_length")) is not None,
         notes=("prefill and decode ran on servers of their own: simulated as one",)

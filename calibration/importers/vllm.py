@@ -57,6 +57,7 @@ def read(document: Document, case: str) -> Read:
         requests_per_s=rate if rate is not None and 0 < rate < math.inf else None,
         burstiness=positive(document.get("burstiness")) or 1.0,
         users=whole(document.get("max_concurrency")),
+        at_once=rate == math.inf,
         failed=failed,
         duration_s=positive(document.get("duration")),
         speculative=bool(whole(document.get("spec_decode_num_drafts"))),

@@ -11,6 +11,7 @@ from calibration.published.check import Check, Comparison
 from sim.metrics.quantities import tpot_s
 from sim.run import serve
 from sim.scenario import Scenario, build_scenario, resolve
+from sim.units import counted
 
 USERS: Final = (1, 16, 32, 64, 128, 256)
 ARMS: Final = (1, 3, 5, 6, 7)
@@ -31,7 +32,11 @@ GAIN_POINTS: Final = 0.04
 CONCENTRATION: Final = 1.36
 """From a published confidence head (model card mpashkovskii/dspark-qwen3-8b): acceptance 0.66 by
 position and a confidence loss of 0.398 nats, the entropy that a Beta of this concentration has."""
+GRAPHS: Final = [1, 2, 4, *range(8, 256, 8), *range(256, 4097, 16)]
+"""Tokens of the captured graphs: up to all positions of 256 users, in the steps of vLLM."""
 _REQUESTS: Final = 880
+_REQUESTS_ALONE: Final = 240
+"""As many prompts as the published command sends."""
 _MODEL: Final = Path(__file__).resolve().parent / "deepseek_v4_pro.yaml"
 
 
@@ -53,7 +58,11 @@ def scenario(users: int, drafts: int | None) -> Scenario:
             "name": "dspark",
             "model": str(_MODEL),
             "hardware": "b300_sxm",
-            "engine": "generic",
+            "engine": "vllm",
+            "engine_options": {
+                "asynchronous": True,
+                "graph_batch_sizes": GRAPHS,
+            },
             "decoding": decoding,
             "deployment": {
                 "tensor_parallel": 8,
@@ -65,9 +74,9 @@ def scenario(users: int, drafts: int | None) -> Scenario:
             "workload": {
                 "arrivals": {"kind": "closed_loop", "users": users},
                 "input_tokens": {"kind": "uniform", "low": 50, "high": 600},
-                "output_tokens": {"kind": "fixed", "tokens": 512},
+                "output_tokens": {"kind": "uniform", "low": 100, "high": 2048},
             },
-            "run": {"requests": min(_REQUESTS, 40 * users)},
+            "run": {"requests": _REQUESTS if users > 1 else _REQUESTS_ALONE},
         },
         where="vLLM blog 2026-08-14",
         folder=Path(),
@@ -99,13 +108,13 @@ def compare() -> Comparison:
         name = f"k = {drafts}" if drafts else "adaptive, k up to 7"
         for users, alone, figure in zip(USERS, WITHOUT, figures, strict=True):
             published, simulated = figure / alone, ratio(users, drafts)
-            checks.append(Check(name, f"{users} users", published, simulated, RATIO))
+            checks.append(Check(name, counted(users, "user"), published, simulated, RATIO))
     for place, users in enumerate(USERS):
         best = max(INTERACTIVITY[k][place] for k in ARMS)
         published = INTERACTIVITY[ADAPTIVE][place] / best - 1.0
         gain = (adaptive_gain(users), GAIN_POINTS)
         name = "adaptive over the best fixed arm"
-        checks.append(Check(name, f"{users} users", published, *gain, absolute=True))
+        checks.append(Check(name, counted(users, "user"), published, *gain, absolute=True))
     return Comparison("DSpark on DeepSeek V4 Pro, eight B300", _ABOUT, tuple(checks), _MISSING)
 
 

@@ -17,6 +17,7 @@ from calibration.timings.schema import (
 from sim.errors import InputError
 from sim.precision import PRECISIONS
 from sim.records import FloatArray
+from sim.units import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -158,8 +159,8 @@ def _check_latency(table: "pa.Table", where: str) -> None:
     if wrong.any():
         row = int(np.argmax(wrong))
         raise InputError(
-            f"{int(wrong.sum())} rows without a positive latency, the first is row {row + _HEADER}"
-            f" ({latency[row]})",
+            f"{counted(int(wrong.sum()), 'row')} without a positive latency, the first is row"
+            f" {row + _HEADER} ({latency[row]})",
             where=where,
             remedy="remove them",
         )
@@ -191,8 +192,8 @@ def _check_repeated(table: "pa.Table", where: str) -> None:
         place = int(first[counts > 1].min())
         again = np.flatnonzero(kernel_keys(table) == kernel_keys(table)[place])[1]
         raise InputError(
-            f"{int((counts > 1).sum())} kernels come more than once: rows {place + _HEADER} and"
-            f" {again + _HEADER} time the same one",
+            f"{counted(int((counts > 1).sum()), 'kernel')} given more than once: rows"
+            f" {place + _HEADER} and {again + _HEADER} time the same one",
             where=where,
             remedy="keep one row of each, such as the median",
         )

@@ -9,6 +9,7 @@ from sim.cost.layout import unshared_heads
 from sim.cost.memory import MemoryPlan, draft_memory, plan_memory
 from sim.cost.operation import Bound, Operation
 from sim.cost.pass_load import PassLoad, Reads
+from sim.cost.quick import QuickPass, quick_pass
 from sim.cost.ridge import ridge_tokens_per_pass
 from sim.cost.typical import even_load, even_prompt
 from sim.cost.usage import Usage, usage
@@ -23,12 +24,14 @@ __all__ = [
     "MemoryPlan",
     "Operation",
     "PassLoad",
+    "QuickPass",
     "Reads",
     "Usage",
     "draft_memory",
     "even_load",
     "even_prompt",
     "plan_memory",
+    "quick_pass",
     "ridge_tokens_per_pass",
     "unshared_heads",
     "usage",

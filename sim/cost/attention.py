@@ -38,6 +38,8 @@ class Attention:
     """Query read and output written per position of a prompt, one layer."""
     latent: bool = False
     """All heads read one latent."""
+    gathered: bool = False
+    """Each query has tokens of its own to read, chosen by an indexer: none is read for two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +142,7 @@ def _latent(mixer: Latent, count: int, layout: Layout, kv_bytes: float) -> list[
             * (mixer.nope_dim + mixer.rope_dim + mixer.value_dim)
             * ACTIVATION_BYTES,
             latent=True,
+            gathered=mixer.top_k_tokens is not None,
         )
     ]
     if mixer.top_k_tokens and mixer.indexer_heads:
@@ -161,15 +164,17 @@ def decode_rates(
     bandwidth = gpu.memory_bandwidth_bytes_per_s.value
     peak, items = peak_flop_per_s(gpu, fit.computed), sequences * kind.kv_heads
     factor = _decode_factor(kind, fit, items)
+    slowness = max(factor / fit.bandwidth_efficiency, 1.0)
+    token_s = kind.count * kind.token_bytes * slowness / bandwidth
+    pair_s = kind.count * kind.decode_pair_flop * max(factor / fit.flop_efficiency, 1.0) / peak
     return Rates(
         kind,
         fixed_s=kind.count * factor * (fit.fixed_s + fit.per_item_s * items),
-        token_s=kind.count * kind.token_bytes * max(factor / fit.bandwidth_efficiency, 1.0)
-        / bandwidth,
-        pair_s=kind.count * kind.decode_pair_flop * max(factor / fit.flop_efficiency, 1.0) / peak,
+        token_s=token_s,
+        pair_s=max(pair_s, token_s) if kind.gathered else pair_s,
         pair_flop=kind.decode_pair_flop,
         peak_flop_per_s=peak,
-    )  # fmt: skip
+    )
 
 
 def peak_flop_per_s(gpu: GpuProfile, computed: Precision) -> float:

@@ -50,24 +50,24 @@ class ForwardPass:
         """Distances beyond which some layers do not look back, tokens."""
         self._decode: dict[int, list[tuple[int, Rates]]] = {}
         """By sequences of a lane: each kind of attention, with its place in `reaches`."""
-        self._prefill = [(self._index(kind), Prefill(kind, gpu, fitted, kv)) for kind in kinds]
-        self._lanes, self._stateful = self.layout.lanes, bool(self.layers.recurrent)
-        self._simple = len(kinds) == 1 and not self.reaches and self._lanes == 1
+        self.prompt_kinds = [(self._index(kind), Prefill(kind, gpu, fitted, kv)) for kind in kinds]
+        self._lanes, self.stateful = self.layout.lanes, bool(self.layers.recurrent)
+        self.simple = len(kinds) == 1 and not self.reaches and self._lanes == 1
         """Whether there is one kind of attention that needs no sorting out."""
         self.compute_precision = self.layers.compute_precision
         """Format in which most weights are multiplied."""
         self.weight_only = self.layers.weight_only
         """Stored formats that save bytes only: the GPU multiplies them in 16 bits."""
         self.host, self._graphs = HostTime.of(engine), engine.graph_batch_sizes
-        self._host = None if self.host.plain else self.host
+        self.host_beside = None if self.host.plain else self.host
         """Host time that is more than a constant on top; None in the simple case."""
-        self._prompt_factor = engine.expert_prompt_factor if self.layers.experts else 1.0
-        self._host_pass_s = self.host.pass_s if self._host is None else 0.0
-        self._host_sequence_s = self.host.sequence_s if self._host is None else 0.0
+        self.prompt_factor = engine.expert_prompt_factor if self.layers.experts else 1.0
+        self._host_pass_s = self.host.pass_s if self.host_beside is None else 0.0
+        self._host_sequence_s = self.host.sequence_s if self.host_beside is None else 0.0
         self._by_size: dict[Size, float] = {}
         self._gpu_side = copy(self)
-        """The same without the host where `_host` adds it."""
-        self._gpu_side._host = None  # noqa: SLF001  # its own
+        """The same without the host where `host_beside` adds it."""
+        self._gpu_side.host_beside = None
 
     @property
     def fits_used(self) -> tuple[str, ...]:
@@ -122,33 +122,38 @@ class ForwardPass:
         key: Size
         if self._lanes > 1:
             lane = self._lane(sequences, positions, logits, prefill_sequences, prefill_tokens)
-            held = lane.sequences if self._stateful else 0
+            held = lane.sequences if self.stateful else 0
             key = (lane.tokens, lane.logits, held, lane.stage_tokens)
             decode, prefill, held = lane.decode, lane.prefill, lane.decoding
         else:
-            key = (tokens, logits, count if self._stateful else 0)
+            key = (tokens, logits, count if self.stateful else 0)
             decode = prefill = 1.0
             held = sequences
-        total = self._beside_attention_s(key, count)
+        total = self.beside_attention_s(key, count)
         if sequences:
             kinds = self._decode.get(held) or self._decode_at(held)
-            if self._simple:
+            if self.simple:
                 total += kinds[0][1].seconds(context_tokens, pairs)
             else:
                 total += decode_s(kinds, context_tokens, pairs, capped, decode)
         if prefill_tokens:
             reads = ((prefill_context_tokens, prefill_pairs), *prefill_capped)
-            total += prefill_s(self._prefill, reads, prefill_sequences, prefill_tokens, prefill)
-            if self._prompt_factor != 1.0:
+            chunks = prefill_sequences, prefill_tokens, prefill
+            total += prefill_s(self.prompt_kinds, reads, *chunks)
+            if self.prompt_factor != 1.0:
                 rest = (sequences, positions, logit_positions, context_tokens, pairs)
-                alone_s = self._gpu_side.seconds(*rest, capped=capped) if sequences else 0.0
-                alone_s += self._host_sequence_s * prefill_sequences
-                alone_s += 0.0 if sequences else self._host_pass_s
-                total += (self._prompt_factor - 1.0) * max(0.0, total - alone_s)
-        if self._host is not None:
-            host_s = self._host.seconds(count, tokens, prefill_sequences)
-            return self._host.together(total, host_s)
+                rest_s = self._gpu_side.seconds(*rest, capped=capped) if sequences else 0.0
+                total += self.beyond_kernels_s(total, rest_s, prefill_sequences)
+        if self.host_beside is not None:
+            host_s = self.host_beside.seconds(count, tokens, prefill_sequences)
+            return self.host_beside.together(total, host_s)
         return total
+
+    def beyond_kernels_s(self, gpu_s: float, decode_s: float, prompts: int) -> float:
+        """Return what prompts take beyond their kernels, s; `decode_s`: the pass without them."""
+        alone_s = decode_s + self._host_sequence_s * prompts
+        alone_s += 0.0 if decode_s else self._host_pass_s
+        return (self.prompt_factor - 1.0) * max(0.0, gpu_s - alone_s)
 
     def _lane(
         self, sequences: int, positions: int, logits: float, prompts: int, prompt_tokens: int
@@ -172,14 +177,9 @@ class ForwardPass:
         tokens read, pairs, and by how much both grow per pass. The line ends where attention of
         one kind turns from memory-bound to compute-bound or back.
         """
-        if self._host is not None:
+        if self.host_beside is not None:
             side = self._gpu_side.line(sequences, positions, logit_positions, growths)
-            return self._host.line(side, sequences, positions)
-        if self._simple:
-            kinds = self._decode.get(sequences) or self._decode_at(sequences)
-            key = (positions, logit_positions, sequences if self._stateful else 0)
-            seconds, slope, limit = kinds[0][1].line(*growths[0])
-            return self._beside_attention_s(key, sequences) + seconds, slope, limit
+            return self.host_beside.line(side, sequences, positions)
         capped = tuple((read, pairs) for read, pairs, _, _ in growths[1:])
         read, pairs = growths[0][:2]
         first_s = self.seconds(sequences, positions, logit_positions, read, pairs, capped=capped)
@@ -193,15 +193,16 @@ class ForwardPass:
             limit = min(limit, most)
         return first_s, total * share, limit
 
-    def operations(self, load: PassLoad) -> tuple[Operation, ...]:
-        """Return the pass operation by operation; their seconds add up to `pass_s`."""
+    def operations(self, load: PassLoad, *, pads: bool = True) -> tuple[Operation, ...]:
+        """Return the operations, whose seconds make `pass_s`; `pads` False: none for padding."""
+        graphs = self._graphs if pads else ()
         logits = load.logit_positions + load.prefill_sequences
         lane = self._lane(
             *(load.sequences, load.positions, logits),
             *(load.prefill_sequences, load.prefill_tokens),
         )
         decode, prefill = lane.decode, lane.prefill
-        tokens, stage = (padded(each, self._graphs) for each in (lane.tokens, lane.stage_tokens))
+        tokens, stage = (padded(each, graphs) for each in (lane.tokens, lane.stage_tokens))
         found = self.dense.operations(tokens, lane.sequences, stage)
         found += self.dense.logits(lane.logits)
         if load.sequences:
@@ -212,15 +213,15 @@ class ForwardPass:
         if load.prefill_tokens:
             reads = ((load.prefill_context_tokens, load.prefill_pairs), *load.prefill_capped)
             held = max(1.0, load.prefill_sequences * prefill)
-            for index, kind in self._prefill:
+            for index, kind in self.prompt_kinds:
                 read, made = reads[index + 1]
                 chunks = held, load.prefill_tokens * prefill
                 found.append(kind.operation(read * prefill, made * prefill, *chunks))
         gpu_s = sum(operation.total_s for operation in found)
-        if load.prefill_tokens and self._prompt_factor != 1.0:
+        if load.prefill_tokens and self.prompt_factor != 1.0:
             alone = self._gpu_side.operations(load.decoding) if load.sequences else ()
             alone_s = sum(operation.total_s for operation in alone if operation.kind != "host")
-            more_s = (self._prompt_factor - 1.0) * max(0.0, gpu_s - alone_s)
+            more_s = (self.prompt_factor - 1.0) * max(0.0, gpu_s - alone_s)
             found.append(Operation("prompts beyond their kernels", 1, more_s))
             gpu_s += more_s
         host_s = self.host_s(
@@ -228,7 +229,7 @@ class ForwardPass:
             load.positions + load.prefill_tokens,
             load.prefill_sequences,
         )
-        exposed_s = self.host.together(gpu_s, host_s) - gpu_s if self._host else host_s
+        exposed_s = self.host.together(gpu_s, host_s) - gpu_s if self.host_beside else host_s
         if exposed_s:
             found.append(Operation("host", 1, exposed_s, kind="host"))
         return tuple(found)
@@ -237,7 +238,7 @@ class ForwardPass:
         """Return the engine's own time per pass, s; with `asynchronous`, beside the GPU's."""
         return self.host.seconds(sequences, tokens, prompts)
 
-    def _beside_attention_s(self, size: Size, sequences: int) -> float:
+    def beside_attention_s(self, size: Size, sequences: int) -> float:
         """Return the time of all that does not depend on the context, host included, s."""
         known = self._by_size.get(size)
         if known is None:

@@ -27,10 +27,10 @@ class LanePass(ForwardPass):
 
     def __init__(self, cost: ForwardPass) -> None:
         self.__dict__.update(cost.__dict__)
-        self._simple, self._lanes = False, max(2, self.layout.lanes)  # never the way of one lane
+        self.simple, self._lanes = False, max(2, self.layout.lanes)  # never the way of one lane
         self._others = [0]
         self._gpu_side = copy(self)  # sees the same others
-        self._gpu_side._host = None  # noqa: SLF001  # its own
+        self._gpu_side.host_beside = None
         layers, stages = self.model.num_layers, self.layout.pipeline
         self.stages = stages
         self.stage_share = ceil(layers / stages) / layers

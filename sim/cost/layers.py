@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sim.cost.attention import Attention, attention_kinds
 from sim.cost.formats import StoredAs, parts_of
@@ -13,6 +14,15 @@ from sim.model import DenseMlp, Experts, GroupedQuery, Model, Recurrent
 from sim.precision import Precision
 
 
+class Small(NamedTuple):
+    """What the small kernels of a layer work on."""
+
+    width: float
+    """Of the dense MLP's activation on this rank; 0 without one."""
+    norms: int
+    """Of the hidden size, beyond one for each block."""
+
+
 @dataclass(frozen=True, slots=True)
 class Layers:
     """Everything that one pass goes through, per rank; each with how many there are."""
@@ -21,8 +31,7 @@ class Layers:
     experts: tuple[tuple[Experts, int], ...]
     expert_format: StoredAs
     recurrent: tuple[tuple[Recurrent, int], ...]
-    small: tuple[tuple[float, int], ...]
-    """Width of the dense MLP's activation on this rank, 0 without one; for the small kernels."""
+    small: tuple[tuple[Small, int], ...]
     attention: tuple[Attention, ...]
     head: Gemm
     reduced: int
@@ -60,7 +69,7 @@ def layers_of(model: Model, gpu: GpuProfile, deployment: Deployment) -> Layers:
     gemms: Counter[Gemm] = Counter()
     experts: Counter[Experts] = Counter()
     recurrent: Counter[Recurrent] = Counter()
-    small: Counter[float] = Counter()
+    small: Counter[Small] = Counter()
     reduced, reduced_norms = 1, 0
     for group in model.groups:
         mixer, mlp, count = group.layer.mixer, group.layer.mlp, group.count
@@ -74,7 +83,10 @@ def layers_of(model: Model, gpu: GpuProfile, deployment: Deployment) -> Layers:
         if isinstance(mixer, Recurrent):
             recurrent[mixer] += count
         dense = isinstance(mlp, DenseMlp)
-        small[mlp.intermediate_size / layout.tensor if isinstance(mlp, DenseMlp) else 0.0] += count
+        width = mlp.intermediate_size / layout.tensor if isinstance(mlp, DenseMlp) else 0.0
+        blocks = (mixer is not None) + (mlp is not None)
+        norms = group.layer.norm_elements // model.hidden_size
+        small[Small(width, max(0, norms - blocks))] += count
         reduced += count * ((mixer is not None) + dense)
         reduced_norms += count * _norms_over_ranks(mixer)
     return Layers(

@@ -11,7 +11,7 @@ import numpy as np
 
 from sim.cost.collectives import all_reduce_s, exchange_s, spans_nodes
 from sim.cost.forms import gemm_s
-from sim.cost.layers import Layers
+from sim.cost.layers import Layers, Small
 from sim.cost.layout import Layout
 from sim.cost.operation import Kind, Operation
 from sim.cost.residuals import Curve, grid_of
@@ -22,6 +22,10 @@ from sim.hardware.fitted import CollectiveFit, Collectives, GemmFit
 from sim.model import Model
 from sim.precision import Precision
 from sim.records import FloatArray
+
+_SMALL_KERNELS = 5
+"""Of the layer that the time per layer was chosen on: two norms with their residuals, the rotary
+embedding, the write to the KV cache, the activation. Another norm is another kernel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +87,8 @@ class Plain:
         """Yield the products, the small kernels and the collectives of all layers."""
         for gemm, count in self.layers.gemms:
             yield self.gemm(gemm, tokens, count)
-        for width, count in self.layers.small:
-            yield self._small(width, tokens, count)
+        for small, count in self.layers.small:
+            yield self._small(small, tokens, count)
         yield from self._collectives(tokens)
 
     def peak(self, precision: Precision) -> float:
@@ -132,16 +136,21 @@ class Plain:
             self._curves[gemm] = grid.along("tokens", inner=gemm.inner, outer=gemm.outer)
         return self._curves[gemm]
 
-    def _small(self, width: float, tokens: Number, count: int) -> Timed:
+    def _small(self, small: Small, tokens: Number, count: int) -> Timed:
         """Norms, rotary embedding, activation: the overhead, or the bytes if longer.
 
         Two fused residual norms read 2 and write 2 tensors of the hidden size each; the gated
-        activation reads two and writes one tensor of the MLP's width.
+        activation reads two and writes one tensor of the MLP's width. Hyper-connections of n
+        streams read 3 n + 1 and write n + 1 around each block where they are fused: mHC,
+        arXiv:2512.24880, table 2 and section 4.3.
         """
-        moved = ACTIVATION_BYTES * (8 * self.model.hidden_size + 3 * width) * tokens
+        streams = self.model.residual_streams
+        tensors = 8 if streams == 1 else 2 * (4 * streams + 2)
+        tensors += 2 * small.norms
+        moved = ACTIVATION_BYTES * (tensors * self.model.hidden_size + 3 * small.width) * tokens
         efficiency = self.fitted.gemm["bf16"].bandwidth_efficiency
         memory_s = moved / (efficiency * self.gpu.memory_bandwidth_bytes_per_s.value)
-        overhead_s = self.fitted.layer_overhead_s
+        overhead_s = self.fitted.layer_overhead_s * (1.0 + small.norms / _SMALL_KERNELS)
         return Timed(
             "small kernels",
             count,

@@ -21,7 +21,9 @@ class Usage:
     mbu: float
     """Bytes of weights and KV read / (peak bandwidth x busy time); activations do not count."""
     mfu: float
-    """FLOP / (peak of the format that most weights are multiplied in x busy time)."""
+    """FLOP / (peak of the format that most weights are multiplied in x busy time). FLOP are those
+    of positions that a request has in a pass; slots that pad it to a captured graph add none.
+    """
     bound: Bound
     """What bound most of the time."""
     share_by_bound: Mapping[Bound, float]
@@ -46,16 +48,18 @@ def usage(cost: ForwardPass, leaps: Leaps, *, lanes: int = 1) -> Usage | None:
     for number in np.unique(bins):
         mine = bins == number
         passes = float(leaps.passes[mine].sum())
-        operations = cost.operations(_representative(leaps, mine, passes / lanes))
+        load = _representative(leaps, mine, passes / lanes)
+        operations = cost.operations(load)
+        useful = cost.operations(load, pads=False) if cost.engine.graph_batch_sizes else operations
+        flop += passes * sum(operation.count * operation.flop for operation in useful)
         total_s = sum(operation.total_s for operation in operations)
         share = float(duration_s[mine].sum()) / busy_s / total_s
         for operation in operations:
             known = shares.get(operation.bound, 0.0)
             shares[operation.bound] = known + share * operation.total_s
-            times = passes * operation.count
-            flop += times * operation.flop
             if operation.kind == "kernel":
-                moved += times * (operation.bytes_moved - operation.activation_bytes)
+                weights_and_kv = operation.bytes_moved - operation.activation_bytes
+                moved += passes * operation.count * weights_and_kv
     return Usage(
         mbu=moved / (cost.gpu.memory_bandwidth_bytes_per_s.value * busy_s),
         mfu=flop / (peak * busy_s),

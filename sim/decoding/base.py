@@ -94,6 +94,10 @@ class BaseStrategy(BaseModel):
         """What a reader might take for granted and is not in the passes."""
         return ()
 
+    def cautions(self, output_tokens: float) -> tuple[str, ...]:  # noqa: ARG002
+        """Return what is odd about the settings, for answers of so many tokens on average."""
+        return ()
+
     @property
     def knobs(self) -> str:
         """The settings that make it what it is, for people; empty where there are none."""

@@ -12,6 +12,7 @@ from sim.decoding.denoising import (
     basis_of,
     quality_of,
     shared_out,
+    slow_caution,
     spread_of,
     words_of,
 )
@@ -90,6 +91,10 @@ class BlockDiffusion(BaseStrategy):
         if self.batching == "first_done":
             return ()
         return ("the wait of a newcomer for the block that the batch has in hand",)
+
+    def cautions(self, output_tokens: float) -> tuple[str, ...]:  # noqa: ARG002
+        """Tell of blocks with more passes than tokens."""
+        return slow_caution(self._denoise, self.block_tokens)
 
     @property
     def _denoise(self) -> Spread:

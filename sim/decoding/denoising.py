@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Tag
 
 from sim.decoding.denoise_tables import Published
 from sim.records import IntArray
+from sim.units import counted
 
 _MOST_AT_ONCE = 1 << 20
 """Blocks whose passes are drawn in one go."""
@@ -126,6 +127,19 @@ def words_of(given: DenoisePasses) -> str:
     if isinstance(given, Measured):
         return f"denoise passes as measured, {np.mean(given.measured):.3g} on average"
     return f"{given.tokens_per_pass:.3g} tokens a pass"
+
+
+def slow_caution(spread: Spread, block_tokens: int) -> tuple[str, ...]:
+    """Return what to say of a block with more denoise passes than tokens; nothing elsewhere."""
+    if spread.mean <= block_tokens:
+        return ()
+    tokens = counted(block_tokens, "token")
+    said = (
+        f"a block of {tokens} takes {spread.mean:.3g} denoise passes, so that a pass unmasks less"
+        " than one: decoders that unmask for good take as many passes as tokens at most; only"
+        " those that mask tokens again take more"
+    )
+    return (said,)
 
 
 def basis_of(given: DenoisePasses) -> str:

@@ -14,6 +14,7 @@ from sim.decoding.denoising import (
     basis_of,
     quality_of,
     shared_out,
+    slow_caution,
     spread_of,
     words_of,
 )
@@ -120,6 +121,11 @@ class Diffusion(BaseStrategy):
         if self.batching == "lockstep":
             missing.append("the wait of a newcomer for the block that the batch has in hand")
         return tuple(missing)
+
+    def cautions(self, output_tokens: float) -> tuple[str, ...]:
+        """Tell of blocks with more passes than tokens."""
+        block = self.block_tokens or self.canvas_tokens or max(1, round(output_tokens))
+        return slow_caution(self._spread(output_tokens), block)
 
     def _canvases(self, output_tokens: int) -> list[Canvas]:
         """Lay the answer out; all canvases but the last are full."""

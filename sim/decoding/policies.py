@@ -9,6 +9,8 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Gt, Le
 from pydantic import BaseModel, ConfigDict, Field
 
+from sim.units import counted
+
 
 class _Policy(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
@@ -35,7 +37,7 @@ class OffAbove(_Policy):
     @property
     def words(self) -> str:
         """The policy in a few words."""
-        return f"off above {self.sequences} sequences"
+        return f"off above {counted(self.sequences, 'sequence')}"
 
 
 class Adaptive(_Policy):

@@ -12,6 +12,7 @@ from sim.decoding.frozen import FrozenDict
 from sim.decoding.published import AcceptanceTable, load_acceptance
 from sim.decoding.rounds import scaled
 from sim.errors import InputError
+from sim.units import counted
 
 Share = Annotated[float, Gt(0)]
 
@@ -101,7 +102,7 @@ class StatedAcceptance(Acceptance):
             found = row.stated_positions
             if found is not None and found < tokens:
                 raise InputError(
-                    f"{self.table} has acceptance of {found} positions in {row.domain}",
+                    f"{self.table} has acceptance of {counted(found, 'position')} in {row.domain}",
                     where="decoding.draft_tokens",
                     remedy=f"use {found} at most",
                 )

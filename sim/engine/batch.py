@@ -50,24 +50,24 @@ class DecodeBatch:
 
     def join(self, sequence: Sequence, phase: Phase, passes: int) -> None:
         """Add a sequence whose current phase goes on from here."""
+        serial, kv = sequence.serial, sequence.kv
         sequence.joined = passes
-        self.members[sequence.serial] = sequence
-        self._add(phase, sequence.kv)
+        self.members[serial] = sequence
+        self._add(phase, kv)
         if self.blocks is not None:
             self.blocks.join(sequence)
         for reach in self.reaches:
-            reach.join(sequence.serial, sequence.kv, phase, passes)
-        end = passes + phase.passes - sequence.done
-        heappush(self.ends, (end, sequence.serial, sequence))
+            reach.join(serial, kv, phase, passes)
+        heappush(self.ends, (passes + phase.passes - sequence.done, serial, sequence))
 
     def _add(self, phase: Phase, kv: float) -> None:
-        positions, growth = phase.positions, phase.kv_growth
+        _, positions, logits, growth, read_extra, pair_extra, slots_extra, _, _ = phase
         self.positions += positions
-        self.logit_positions += phase.logit_positions
-        self.read += kv + phase.read_extra
-        self.held += kv + phase.slots_extra
+        self.logit_positions += logits
+        self.read += kv + read_extra
+        self.held += kv + slots_extra
         self.growth += growth
-        self.pairs += positions * kv + phase.pair_extra
+        self.pairs += positions * kv + pair_extra
         self.pairs_growth += positions * growth
 
     def renew_ends(self) -> None:
@@ -81,23 +81,24 @@ class DecodeBatch:
 
     def leave(self, sequence: Sequence, phase: Phase, passes: int) -> None:
         """Take a sequence out; the rounding that it leaves behind goes with the last one."""
-        del self.members[sequence.serial]
+        members = self.members
+        del members[sequence.serial]
         if self.blocks is not None:
             self.blocks.leave(sequence)
         for reach in self.reaches:
             reach.leave(sequence.serial, passes)
-        if not self.members:
+        if not members:
             self._clear()
             self.ends.clear()
             return
-        positions, growth = phase.positions, phase.kv_growth
+        _, positions, logits, growth, read_extra, pair_extra, slots_extra, _, _ = phase
         kv = sequence.kv + growth * (passes - sequence.joined)
         self.positions -= positions
-        self.logit_positions -= phase.logit_positions
-        self.read -= kv + phase.read_extra
-        self.held -= kv + phase.slots_extra
+        self.logit_positions -= logits
+        self.read -= kv + read_extra
+        self.held -= kv + slots_extra
         self.growth -= growth
-        self.pairs -= positions * kv + phase.pair_extra
+        self.pairs -= positions * kv + pair_extra
         self.pairs_growth -= positions * growth
 
     def advance(self, passes: int) -> None:
@@ -145,12 +146,3 @@ class DecodeBatch:
         if not self.reaches:
             return (first,)
         return (first, *(reach.state for reach in self.reaches))
-
-    def pop_ended(self, passes: int) -> Sequence | None:
-        """Remove and return the next sequence whose phase ends at or before `passes`."""
-        ends = self.ends
-        while ends and ends[0][0] <= passes:
-            _, serial, sequence = heappop(ends)
-            if sequence.serial == serial and sequence.joined >= 0:
-                return sequence
-        return None

@@ -1,10 +1,10 @@
 """The time that a drafter adds to a pass of the served model."""
 
-from sim.cost import NO_LIMIT, ForwardPass, Reads
+from sim.cost import NO_LIMIT, ForwardPass, Reads, quick_pass
 from sim.decoding import DraftWork
 
 Growths = tuple[tuple[float, float, float, float], ...]
-Prompts = tuple[int, int, float, float]
+Prompts = tuple[int, int, int, float]
 """Chunks, their tokens, the KV tokens that they read, their pairs."""
 
 
@@ -15,7 +15,7 @@ class DraftPricer:
     all of it.
     """
 
-    __slots__ = ("_none", "cost", "factor", "work")
+    __slots__ = ("_none", "_quick", "cost", "factor", "work")
 
     def __init__(self, work: DraftWork, cost: ForwardPass, draft_cost: ForwardPass | None) -> None:
         """Price with `draft_cost`, or as a share of the served model's `cost`."""
@@ -29,6 +29,7 @@ class DraftPricer:
         else:
             self.cost, self.factor = cost, work.share
         self._none: Reads = ((0.0, 0.0),) * len(cost.reaches)
+        self._quick = quick_pass(self.cost)
 
     def line(self, count: int, growths: Growths) -> tuple[float, float, int]:
         """Return the time of a round's drafts [s], what each later one adds to it, for how many.
@@ -36,18 +37,16 @@ class DraftPricer:
         `growths` is what the batch reads, as `ForwardPass.line` takes it.
         """
         first_s = slope_s = 0.0
-        most = NO_LIMIT
+        most, quick = NO_LIMIT, self._quick
         for times, positions, logits in self.work.passes:
-            own: Growths
-            if len(growths) == 1:
+            held = count, count * positions, count * logits
+            if quick is not None:
                 read, _, growth, _ = growths[0]
-                own = ((read, positions * read, growth, positions * growth),)
+                own = read, positions * read, growth, positions * growth
+                one_s, slope, limit = quick.line(*held, *own)
             else:
-                own = tuple(
-                    (read, positions * read, growth, positions * growth)
-                    for read, _, growth, _ in growths
-                )
-            one_s, slope, limit = self.cost.line(count, count * positions, count * logits, own)
+                every = tuple((r, positions * r, g, positions * g) for r, _, g, _ in growths)
+                one_s, slope, limit = self.cost.line(*held, every)
             factor = self.factor * times
             first_s += factor * one_s
             slope_s += factor * slope
@@ -78,23 +77,41 @@ class DraftPricer:
         if not self.work.prefills:
             alone_s = self.round_s(count, read, capped) if count else 0.0
             return 0.0, alone_s, alone_s
-        factor, none = self.factor, self._none
-        if self.work.share is not None:
-            prompt_s = factor * target_s
-        else:
-            prompt_s = self.cost.seconds(0, 0, 0.0, 0.0, 0.0, *prompts, none, prompt_capped)
+        factor = self.factor
+        first = self._first(count, read, capped, prompts, prompt_capped, target_s)
+        together_s, prompt_s, one_s = factor * first[0], factor * first[1], factor * first[2]
         if not count:
             return prompt_s, 0.0, prompt_s
-        alone_s = more_s = 0.0
-        for place, (times, positions, logits) in enumerate(self.work.passes):
+        (times, _, _), *others = self.work.passes
+        alone_s, more_s = times * one_s, (times - 1) * one_s
+        for times, positions, logits in others:
             one_s = factor * self._one_s(count, positions, logits, read, capped)
             alone_s += times * one_s
-            more_s += (times if place else times - 1) * one_s
-        _, positions, logits = self.work.passes[0]
-        own = (count, count * positions, count * logits, read, positions * read)
-        own_capped = tuple((tokens, positions * tokens) for tokens, _ in capped)
-        together_s = factor * self.cost.seconds(*own, *prompts, own_capped, prompt_capped)
+            more_s += times * one_s
         return prompt_s, alone_s, together_s + more_s
+
+    def _first(  # noqa: PLR0917  # called per pass: positional is faster
+        self,
+        count: int,
+        read: float,
+        capped: Reads,
+        prompts: Prompts,
+        prompt_capped: Reads,
+        target_s: float,
+    ) -> tuple[float, float, float]:
+        """Return the times of the first pass, of its prompts alone and of its batch alone, s."""
+        _, positions, logits = self.work.passes[0]
+        own = count, count * positions, count * logits, read, positions * read
+        if self._quick is not None:
+            return self._quick.mixed(*own, *prompts)
+        prompt_s, seconds = target_s, self.cost.seconds
+        if self.work.share is None:
+            prompt_s = seconds(0, 0, 0.0, 0.0, 0.0, *prompts, self._none, prompt_capped)
+        if not count:
+            return prompt_s, prompt_s, 0.0
+        own_capped = tuple((tokens, positions * tokens) for tokens, _ in capped)
+        together_s = seconds(*own, *prompts, own_capped, prompt_capped)
+        return together_s, prompt_s, seconds(*own, capped=own_capped)
 
     def _one_s(self, count: int, positions: int, logits: int, read: float, capped: Reads) -> float:
         own = (count, count * positions, count * logits, read, positions * read)

@@ -5,6 +5,7 @@ arrival coming. It ends a leap with the pass in which the arrival falls, and no 
 interrupt it.
 """
 
+from array import array
 from bisect import bisect_left
 from collections.abc import Sequence as Collection
 from math import inf
@@ -16,8 +17,9 @@ class Feed:
     __slots__ = ("_rows", "_times", "_upto", "next_s")
 
     def __init__(self, times: Collection[float], rows: Collection[int]) -> None:
-        self._times, self._rows, self._upto = times, rows, 0
-        self.next_s = times[0] if times else inf
+        self._times, self._rows, self._upto = array("d", times), rows, 0
+        self._times.append(inf)  # after the last one
+        self.next_s = self._times[0]
         """Time of the next arrival, s."""
 
     def rows_before(self, row: int) -> int:
@@ -26,8 +28,7 @@ class Feed:
 
     def take(self) -> tuple[int, float]:
         """Remove and return the next row and its time."""
-        upto = self._upto
-        taken = self._rows[upto], self._times[upto]
-        self._upto = upto = upto + 1
-        self.next_s = self._times[upto] if upto < len(self._times) else inf
-        return taken
+        upto, at_s = self._upto, self.next_s
+        self._upto = coming = upto + 1
+        self.next_s = self._times[coming]
+        return self._rows[upto], at_s

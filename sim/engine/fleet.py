@@ -23,6 +23,7 @@ from sim.engine.policies import Policy, build
 from sim.engine.policies.lockstep import pricer_of
 from sim.engine.prefix_cache import Names
 from sim.engine.pricing import Pricer
+from sim.engine.quiet import quiet_passes
 from sim.engine.replica import Replica
 from sim.engine.sequence import Sequence
 from sim.engine.shared_pool import ReservingSharedPool, SharedPool
@@ -95,6 +96,7 @@ class Fleet:
         for index in indices:
             replicas.append(self._one(kind, index, pricer, self.feed(index)))
             replicas[-1].policy = policy
+            replicas[-1].quiet = quiet_passes(replicas[-1])
         return replicas
 
     def _crew(self, index: int, pricing: Pricing) -> Crew:

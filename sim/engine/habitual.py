@@ -52,10 +52,10 @@ class HabitualReplica(Replica):
             super()._pass_by(now)
             return
         self.paused += 1
-        self._advance_prompts(now)
+        self.advance_prompts(now)
         feed = self.feed
         while feed.next_s < now:
-            self._take_next(feed)
+            self.take_next(feed)
 
     # -- what users see -----------------------------------------------------------------------
 

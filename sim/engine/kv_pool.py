@@ -13,7 +13,7 @@ from sim.engine.sequence import Sequence
 class KvPool:
     """Blocks of one replica. Counts are exact; a cheap upper bound answers first where it can."""
 
-    __slots__ = ("_growing", "_plain_tokens", "_size", "shape")
+    __slots__ = ("_growing", "_size", "plain_tokens", "shape")
     caching = False
     """Prompts may find a part of them here."""
 
@@ -22,7 +22,8 @@ class KvPool:
         plain = not shape.windows and not shape.sequence_blocks and shape.full
         self._growing = max(1e-9, shape.full + sum(weight for _, weight in shape.windows))
         """Blocks that a block's worth of new tokens takes, at most."""
-        self._plain_tokens = shape.blocks * shape.block_tokens if plain else -1
+        self.plain_tokens = shape.blocks * shape.block_tokens if plain else -1
+        """Tokens of all blocks, where all layers keep every token and nothing else; else -1."""
 
     def free(self, batch: DecodeBatch, prefilling: Iterable[Sequence], passes: int) -> float:
         """Return the blocks free in the pass after `passes` passes; negative if short."""
@@ -50,8 +51,8 @@ class KvPool:
 
     def room(self, batch: DecodeBatch) -> float:
         """Return tokens by which a batch that only decodes may surely grow; negative: unsure."""
-        if self._plain_tokens >= 0:
-            return self._plain_tokens - batch.held - len(batch.members) * self._size
+        if self.plain_tokens >= 0:
+            return self.plain_tokens - batch.held - len(batch.members) * self._size
         return self.least_free(batch) * self._size / self._growing
 
     def passes_that_fit(self, batch: DecodeBatch, passes: int, wanted: int) -> int:

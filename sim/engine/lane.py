@@ -12,12 +12,7 @@ from sim.engine.sequence import Sequence
 class LanePricer(Pricer):
     """Remembers no prompts: their time depends on the other ranks too."""
 
-    def _alone_s(
-        self,
-        before: int,  # noqa: ARG002
-        prompt: tuple[int, int, int, float],
-        prompt_capped: Reads,
-    ) -> float:
+    def _alone_s(self, prompt: tuple[int, int, int, float], prompt_capped: Reads) -> float:
         return self.cost.seconds(0, 0, 0.0, 0.0, 0.0, *prompt, self._no_reads, prompt_capped)
 
 

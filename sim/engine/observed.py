@@ -5,14 +5,20 @@ from typing import Self
 
 import simpy
 
+from sim.engine.feed import Feed
 from sim.engine.pricing import Leap
+from sim.engine.sequence import Sequence
 from sim.engine.state import ReplicaState
 
 
 class Observed(ReplicaState):
     """A state with a clock and passes in flight, as it stands now."""
 
+    quiet: Callable[[float], float] | None = None
+    """Takes it in one go to the next boundary that is out of the ordinary (`quiet.py`)."""
     env: simpy.Environment
+    accept: Callable[[int, int, float], Sequence | None]
+    own_left: int
     _leap: Leap
     _pending: simpy.Timeout | None = None
     """The boundary or awakening to come; None while idle with nothing in sight."""
@@ -21,6 +27,15 @@ class Observed(ReplicaState):
         self._pending = pending = simpy.Timeout(self.env, delay_s)
         if pending.callbacks is not None:
             pending.callbacks.append(callback)
+
+    def take_next(self, feed: Feed) -> None:
+        """Queue the next arrival of the feed, or turn it away."""
+        row, at_s = feed.take()
+        sequence = self.accept(row, -1, at_s)
+        if sequence is not None:
+            self.waiting.append(sequence)
+        elif self.own_left:
+            self.own_left -= 1
 
     @property
     def lanes(self) -> tuple[Self, ...]:

@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence as Collection
 
-from sim.cost import ForwardPass, Reads
+from sim.cost import ForwardPass, Reads, quick_pass
 from sim.engine.batch import DecodeBatch
 from sim.engine.drafting import DraftPricer, Growths
 from sim.engine.reach import prompt_reads
 from sim.engine.sequence import Sequence
 
 _MOST_PROMPTS = 1 << 16
+_Decode = tuple[int, int, float, float, float]
+_Prompt = tuple[int, int, int, float]
+"""The fields of a `PassLoad` for the decode part, and for the prompts."""
 
 
 class Leap:
@@ -32,6 +35,7 @@ class Leap:
         "prefill_tokens",
         "slope_s",
         "start_s",
+        "time_share",
         "verified",
     )
 
@@ -42,6 +46,8 @@ class Leap:
         """Part of the first pass that is billed to input tokens."""
         self.drafting, self.verified = True, 1.0
         """Under a policy: the drafter runs, and so much of the positions is verified."""
+        self.time_share = 1.0
+        """Under a policy: time of a pass without prompts over that of its mean positions."""
         self.draft_s = self.draft_slope_s = 0.0
         """Part of the first pass that is the drafter's, and how it grows."""
         self.prefill_sequences = self.prefill_tokens = self.prefill_context = 0
@@ -58,29 +64,43 @@ class Leap:
 
         A pass that ends at that very moment is over.
         """
-        if self.slope_s == 0.0:
-            guess = int(elapsed_s / self.first_s)
-        else:  # the root of first n + slope n (n - 1) / 2 = elapsed
-            half = self.first_s / self.slope_s - 0.5
-            guess = int((half * half + 2 * elapsed_s / self.slope_s) ** 0.5 - half)
-        number = max(1, min(most, guess))
-        while number > 1 and self.after(number - 1) > elapsed_s:
-            number -= 1
-        while number < most and self.after(number) <= elapsed_s:
-            number += 1
-        return number
+        return self.cut_at(elapsed_s, most)[0]
+
+    def cut_at(self, elapsed_s: float, most: int) -> tuple[int, float]:
+        """Return the same, and when that pass ends, s from the start of the leap."""
+        return cut_at(self.first_s, self.slope_s, elapsed_s, most)
+
+
+def cut_at(first_s: float, slope_s: float, elapsed_s: float, most: int) -> tuple[int, float]:
+    """Return the number of the pass in flight after `elapsed_s` and when it ends (see `Leap`)."""
+    if slope_s == 0.0:
+        over = int(elapsed_s / first_s)
+    else:  # the root of first n + slope n (n - 1) / 2 = elapsed
+        half = first_s / slope_s - 0.5
+        over = int((half * half + 2 * elapsed_s / slope_s) ** 0.5 - half)
+    number = most if over >= most else over + 1 if over > 0 else 1
+    while number > 1:
+        before = number - 1
+        if before * first_s + slope_s * (before * (before - 1) / 2) <= elapsed_s:
+            break
+        number = before
+    ends_s = number * first_s + slope_s * (number * (number - 1) / 2)
+    while number < most and ends_s <= elapsed_s:
+        number += 1
+        ends_s = number * first_s + slope_s * (number * (number - 1) / 2)
+    return number, ends_s
 
 
 class Pricer:
     """Turn the state of a batch into the times of a leap."""
 
-    __slots__ = ("_no_reads", "_prompts", "cost", "drafter")
+    __slots__ = ("_no_reads", "_prompts", "cost", "drafter", "quick")
 
     def __init__(self, cost: ForwardPass, drafter: DraftPricer | None) -> None:
-        self.cost, self.drafter = cost, drafter
+        self.cost, self.drafter, self.quick = cost, drafter, quick_pass(cost)
         self._no_reads: Reads = ((0.0, 0.0),) * len(cost.reaches)
         self._prompts: dict[tuple[int, int], float] = {}
-        """Times of passes with one chunk alone, by its tokens and those computed before it."""
+        """Times of passes with one chunk alone, by its tokens and those that it reads."""
 
     def decode(self, batch: DecodeBatch, leap: Leap) -> None:
         """Price the coming passes of a batch that only decodes."""
@@ -88,14 +108,22 @@ class Pricer:
             leap.prefill_sequences = leap.prefill_tokens = leap.prefill_context = 0
             leap.prefill_pairs = leap.prefill_s = 0.0
             leap.prefill_capped = self._no_reads
-        count, growths = len(batch.members), batch.growths()
-        positions, logits, seen = batch.positions, batch.logit_positions, growths
-        if leap.verified != 1.0:
-            positions, logits, seen = _verified(leap.verified, positions, logits, growths)
-        leap.first_s, leap.slope_s, leap.limit = self.cost.line(count, positions, logits, seen)
-        drafter = self.drafter
+        count, quick, drafter = len(batch.members), self.quick, self.drafter
+        positions, logits = batch.positions, batch.logit_positions
+        if quick is not None and leap.verified == 1.0:
+            read, pairs, growth = batch.read, batch.pairs, batch.growth
+            line = quick.line(count, positions, logits, read, pairs, growth, batch.pairs_growth)
+            leap.first_s, leap.slope_s, leap.limit = line
+        else:
+            seen = batch.growths()
+            if leap.verified != 1.0:
+                positions, logits, seen = _verified(leap.verified, positions, logits, seen)
+            line = self.cost.line(count, positions, logits, seen)
+            leap.first_s, leap.slope_s, leap.limit = line
+            leap.first_s *= leap.time_share
+            leap.slope_s *= leap.time_share
         if drafter is not None and leap.drafting:
-            leap.draft_s, leap.draft_slope_s, limit = drafter.line(count, growths)
+            leap.draft_s, leap.draft_slope_s, limit = drafter.line(count, batch.growths())
             leap.first_s += leap.draft_s
             leap.slope_s += leap.draft_slope_s
             leap.limit = min(leap.limit, limit)
@@ -106,7 +134,7 @@ class Pricer:
         The split is by the times that the prompt part and the decode part would take alone;
         prompts that are computed once more after a preemption are billed to output.
         """
-        tokens = context = sequences = again = before = 0
+        tokens = context = sequences = again = 0
         pairs = 0.0
         for sequence in prefilling:
             chunk = sequence.chunk
@@ -121,24 +149,27 @@ class Pricer:
         leap.prefill_sequences, leap.prefill_tokens = sequences, tokens
         leap.prefill_context, leap.prefill_pairs = context, pairs
         leap.slope_s, leap.limit, leap.draft_slope_s = 0.0, 1, 0.0
-        cost, count, read = self.cost, len(batch.members), batch.read
-        prompt_capped = self._prompt_reads(prefilling) if cost.reaches else ()
-        leap.prefill_capped = prompt_capped
-        prompt = (sequences, tokens, context, pairs)
-        none = self._no_reads
-        pass_s = prompt_s = self._alone_s(before, prompt, prompt_capped)
-        decode_s, capped = 0.0, none
-        if count:
-            capped = batch.capped() if batch.reaches else ()
-            share = leap.verified
-            positions = batch.positions if share == 1.0 else round(share * batch.positions)
-            logits = batch.logit_positions if share == 1.0 else float(positions)
-            decode = (count, positions, logits, read, share * batch.pairs)
-            made = capped if share == 1.0 else tuple((r, share * pairs) for r, pairs in capped)
-            decode_s = cost.seconds(*decode, capped=made)
-            pass_s = cost.seconds(*decode, *prompt, made, prompt_capped)
+        count, read, share, quick = len(batch.members), batch.read, leap.verified, self.quick
+        positions = batch.positions if share == 1.0 else round(share * batch.positions)
+        logits = batch.logit_positions if share == 1.0 else float(positions)
+        made = batch.pairs if share == 1.0 else share * batch.pairs
+        capped: Reads = ()
+        prompt_capped: Reads = ()
+        if quick is not None:
+            pass_s, prompt_s, decode_s = quick.mixed(
+                count, positions, logits, read, made, sequences, tokens, context, pairs
+            )
+        else:
+            prompt = sequences, tokens, context, pairs
+            if batch.reaches:
+                capped, prompt_capped = batch.capped(), self._prompt_reads(prefilling)
+                leap.prefill_capped = prompt_capped
+            decode = count, positions, logits, read, made
+            seen = capped if share == 1.0 else tuple((r, share * each) for r, each in capped)
+            pass_s, prompt_s, decode_s = self._apart(decode, prompt, seen, prompt_capped)
         drafter = self.drafter
         if drafter is not None and leap.drafting:
+            prompt = sequences, tokens, context, pairs
             prompt_draft_s, alone_s, together_s = drafter.mixed(
                 count, read, capped, prompt, prompt_capped, prompt_s
             )
@@ -151,14 +182,19 @@ class Pricer:
         if again:
             leap.prefill_s *= 1.0 - again / tokens
 
-    def _alone_s(
-        self, before: int, prompt: tuple[int, int, int, float], prompt_capped: Reads
-    ) -> float:
-        """Return the time of a pass with the prompt chunks alone, s; of one chunk, remembered.
+    def _apart(
+        self, decode: _Decode, prompt: _Prompt, capped: Reads, prompt_capped: Reads
+    ) -> tuple[float, float, float]:
+        """Return the times of a pass, of its prompts alone and of its decode part alone, s."""
+        prompt_s = self._alone_s(prompt, prompt_capped)
+        if not decode[0]:
+            return prompt_s, prompt_s, 0.0
+        pass_s = self.cost.seconds(*decode, *prompt, capped, prompt_capped)
+        return pass_s, prompt_s, self.cost.seconds(*decode, capped=capped)
 
-        `before` are the tokens that were computed before that one.
-        """
-        size = prompt[1], before
+    def _alone_s(self, prompt: _Prompt, prompt_capped: Reads) -> float:
+        """Return the time of a pass with the prompt chunks alone, s; of one chunk, remembered."""
+        size = prompt[1:3]
         known = self._prompts.get(size) if prompt[0] == 1 else None
         if known is None:
             none = self._no_reads

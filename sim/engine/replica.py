@@ -6,6 +6,7 @@ arrival that could be admitted ends a leap with the pass in flight.
 """
 
 from collections.abc import Callable
+from heapq import heappop
 from math import inf
 
 import simpy
@@ -77,16 +78,8 @@ class Replica(Observed):
         """Take the next arrivals, those of one instant, and return when that is, s."""
         feed, first_s = self.feed, self.feed.next_s
         while feed.next_s == first_s < inf:
-            self._take_next(feed)
+            self.take_next(feed)
         return first_s
-
-    def _take_next(self, feed: Feed) -> None:
-        row, at_s = feed.take()
-        sequence = self.accept(row, -1, at_s)
-        if sequence is not None:
-            self.waiting.append(sequence)
-        elif self.own_left:
-            self.own_left -= 1
 
     # -- passes -------------------------------------------------------------------------------
 
@@ -101,6 +94,8 @@ class Replica(Observed):
         its own measured requests are through.
         """
         while True:
+            if self.quiet is not None:
+                now = self.quiet(now)
             duration_s = self._begin(now)
             if duration_s >= 0.0:
                 if not self.own_left:
@@ -120,17 +115,17 @@ class Replica(Observed):
         self.passes = passes = self.passes + gone
         batch.advance(gone)
         if self.prefilling:
-            self._advance_prompts(now)
+            self.advance_prompts(now)
         if batch.reaches:
             batch.cross(passes)
         ends = batch.ends
         while ends and ends[0][0] <= passes:
-            ended = batch.pop_ended(passes)
-            if ended is not None:
-                self._phase_ended(ended, now)
+            _, serial, sequence = heappop(ends)
+            if sequence.serial == serial and sequence.joined >= 0:  # else it was preempted since
+                self.phase_ended(sequence, now)
         feed = self.feed
         while feed.next_s < now:
-            self._take_next(feed)
+            self.take_next(feed)
 
     def _begin(self, now: float) -> float:
         """Decide what goes into the next passes; return how long they take, -1 where idle."""
@@ -168,7 +163,8 @@ class Replica(Observed):
         ahead = min(batch.next_breakpoint() - self.passes, leap.limit)
         if batch.growth * ahead > room:
             ahead = self.pool.passes_that_fit(batch, self.passes, ahead)
-        ahead, self.horizon = min(ahead, self.horizon or ahead), 0
+        if self.horizon:
+            ahead, self.horizon = min(ahead, self.horizon), 0
         if ahead <= 1:
             return leap.first_s
         duration_s = leap.after(ahead)
@@ -176,12 +172,11 @@ class Replica(Observed):
             self._open = True
             coming_s = self.feed.next_s - now
             if coming_s < duration_s:
-                ahead = leap.pass_at(coming_s, ahead)
-                duration_s = leap.after(ahead)
+                ahead, duration_s = leap.cut_at(coming_s, ahead)
         leap.passes = ahead
         return duration_s
 
-    def _advance_prompts(self, now: float) -> None:
+    def advance_prompts(self, now: float) -> None:
         """Count the chunks of the pass that has ended; those that are through go on to decode."""
         going_on: list[Sequence] = []
         ready: list[Sequence] = []
@@ -196,7 +191,7 @@ class Replica(Observed):
     def _prefilled(self, sequence: Sequence, now: float) -> None:
         """Start, or go on with, decoding; a prefill that yields a token shows it now."""
         phase = sequence.phase
-        if sequence.plan.prefill_yields:
+        if sequence.prefill_yields:
             if sequence.preempted_s < 0:
                 self.log.first_token_s[sequence.row] = now
             elif phase is not None:  # the recomputation did the work of one pass
@@ -210,26 +205,26 @@ class Replica(Observed):
         else:
             self.batch.join(sequence, phase, self.passes)
 
-    def _phase_ended(self, sequence: Sequence, now: float) -> None:
+    def phase_ended(self, sequence: Sequence, now: float) -> None:
+        """Let a sequence go on with its next phase, or finish."""
         phase = sequence.phase
         if phase is None:  # pragma: no cover - what ends has a phase
             raise AssertionError(sequence.row)
         self.log_stint(sequence, phase)
         self.batch.leave(sequence, phase, self.passes)
-        if sequence.phase_index + 1 < len(sequence.plan.phases):
+        if sequence.phase_index + 1 < len(sequence.phases):
             sequence.kv = sequence.kv_at(self.passes)
         sequence.joined = -1
         self._next_phase(sequence, now)
 
     def _next_phase(self, sequence: Sequence, now: float) -> None:
         """Go on with the next phase of the plan, or finish."""
-        phases = sequence.plan.phases
-        sequence.phase_index += 1
-        sequence.done = 0
-        if sequence.phase_index == len(phases):
+        phases, place = sequence.phases, sequence.phase_index + 1
+        sequence.phase_index, sequence.done = place, 0
+        if place == len(phases):
             self._finish(sequence, now)
             return
-        sequence.phase = phase = phases[sequence.phase_index]
+        sequence.phase = phase = phases[place]
         self.batch.join(sequence, phase, self.passes)
 
     def _finish(self, sequence: Sequence, now: float) -> None:
@@ -242,9 +237,9 @@ class Replica(Observed):
         """End the leap in flight with the pass in flight."""
         leap, pending = self._leap, self._pending
         self._open = False
-        done = leap.pass_at(self.env.now - leap.start_s, leap.passes)
+        done, ends_s = leap.cut_at(self.env.now - leap.start_s, leap.passes)
         if done < leap.passes and pending is not None and pending.callbacks is not None:
             pending.callbacks.clear()
             leap.passes = done
             self.log.shorten(self.in_flight, done)
-            self._schedule(leap.start_s + leap.after(done) - self.env.now, self._boundary)
+            self._schedule(leap.start_s + ends_s - self.env.now, self._boundary)

@@ -23,9 +23,11 @@ class Sequence:
         "kv",
         "phase",
         "phase_index",
+        "phases",
         "plan",
         "preempted_s",
         "preemptions",
+        "prefill_yields",
         "priority",
         "request_class",
         "row",
@@ -39,21 +41,22 @@ class Sequence:
 
     def __init__(self, row: int, user: int, arrival_s: float, plan: Plan) -> None:
         self.row, self.user, self.arrival_s, self.plan = row, user, arrival_s, plan
+        target, self.prefill_yields, phases = plan
         self.serial = -1
         """Order of admission, renewed at each; the newest is preempted first."""
         self.admitted = False
-        self.target = plan.prefill_tokens
+        self.target = target
         """Tokens to compute before it (again) decodes."""
         self.computed = 0
         self.chunk = 0
         """Prompt tokens in the pass in flight."""
         self.shared = 0
         """Tokens at its beginning that lie in blocks which others may use too."""
-        self.kv = float(plan.prefill_tokens)
+        self.kv = float(target)
         self.joined = -1
         """Replica pass count at which it began to decode; -1 while it does not."""
-        self.phase_index = 0
-        self.phase: Phase | None = plan.phases[0] if plan.phases else None
+        self.phase_index, self.phases = 0, phases
+        self.phase: Phase | None = phases[0] if phases else None
         self.done = 0
         """Passes of the current phase that are behind it, as of `joined`."""
         self.preemptions = 0
@@ -87,7 +90,7 @@ class Sequence:
             self.done += passes - self.joined
             self.kv = self.kv_at(passes)
             self.joined = -1
-            self.target = ceil(self.kv - TOKEN_ROUNDING) + int(self.plan.prefill_yields)
+            self.target = ceil(self.kv - TOKEN_ROUNDING) + int(self.prefill_yields)
         self.computed = self.chunk = 0
         self.preemptions += 1
 

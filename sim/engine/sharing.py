@@ -51,10 +51,11 @@ class Sharing(Replica):
         self._make_way(self._leap.passes)
         super()._pass_by(now)
 
-    def _advance_prompts(self, now: float) -> None:
+    def advance_prompts(self, now: float) -> None:
+        """Count the chunks of the pass that has ended, and share what they have computed."""
         for sequence in self.prefilling:
             self.pool.share(sequence)
-        super()._advance_prompts(now)
+        super().advance_prompts(now)
 
     def _finish(self, sequence: Sequence, now: float) -> None:
         plan = sequence.plan

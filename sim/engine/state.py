@@ -53,6 +53,7 @@ class ReplicaState:
         self._decided = serials
         mode = policy.mode(len(serials), batch.read)
         leap.drafting, leap.verified = mode.drafting, mode.verified_share
+        leap.time_share = mode.time_share
         for sequence in list(batch.members.values()):
             phase, passed = sequence.phase, self.passes - sequence.joined
             if phase is None:  # pragma: no cover - a sequence that decodes has a phase

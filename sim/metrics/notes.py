@@ -12,11 +12,17 @@ from sim.metrics.result import ClassMetrics, RequestCounts
 from sim.metrics.settling import Memory
 from sim.metrics.slo import PERCENTILES
 from sim.records import RequestRecords, Simulation
+from sim.units import counted
 
 ROUGH_TURNS: Final = 3
 """Turns of a saturated deployment below which no more than one of them is measured."""
+REQUESTS_PER_USER: Final = 10
+"""Requests of each user of a closed loop below which its opening colours every figure."""
 DOMINATED: Final = 0.5
 """Share of the slowest hundredth from which on the opening of a closed loop makes the p99."""
+
+
+OPENED: Final = "are those that all users sent at once when the loop began"
 
 
 def notes(
@@ -38,6 +44,7 @@ def notes(
         slowest = _opening(simulation, answered) or _few_bursts(answered)
     return (
         *_unsettled(load, counts, warmup if simulation.warmup is None else 0, simulation.measured),
+        *opening_counts(simulation, answered),
         *(() if slow is None else (_slow(slow),)),
         *([] if slowest is None else [slowest]),
         *starving(classes),
@@ -94,7 +101,8 @@ def _unsettled(load: Load, counts: RequestCounts, warmup: int, measured: int) ->
     elif load.filling_up:
         yield "the deployment was still filling up at the last arrival: take more requests"
     if counts.unfinished:
-        yield f"{counts.unfinished} requests never finished: latencies are at least these"
+        lost = counted(counts.unfinished, "request")
+        yield f"{lost} never finished: latencies are at least these"
     if warmup and warmup >= measured // 2 - 5:
         yield "the warm-up took half of the run: it may not have settled; take more requests"
 
@@ -107,6 +115,20 @@ def _slow(slow: Memory) -> str:
         " longer one may look different; the interval of the share inside the targets allows for"
         " it, others do not"
     )
+
+
+def opening_counts(simulation: Simulation, answered: RequestRecords) -> Iterator[str]:
+    """Say where the requests with which a closed loop begins are many of those counted."""
+    if not simulation.closed_loop or not len(answered):
+        return
+    first = answered.arrival_s == np.nanmin(simulation.records.arrival_s)
+    users, count = int(np.count_nonzero(first)), len(answered)
+    if users > 1 and count < REQUESTS_PER_USER * users:
+        yield (
+            f"{users:,} of the {count:,} requests {OPENED}: the figures are of the opening (and"
+            f" the end) of the loop as much as of what lies between; take {REQUESTS_PER_USER} for"
+            f" each user or more ({REQUESTS_PER_USER * users:,})"
+        )
 
 
 def _opening(simulation: Simulation, answered: RequestRecords) -> str | None:
@@ -140,7 +162,6 @@ def _too_few(counts: RequestCounts) -> Iterator[str]:
     """Say which percentiles are missing."""
     for share in PERCENTILES:
         if counts.finished < needed(share):
-            yield (
-                f"too few for p{round(share * 100)}: {counts.finished} requests finished,"
-                f" {needed(share)} are needed"
-            )
+            done = counted(counts.finished, "request")
+            least = needed(share)
+            yield f"too few for p{round(share * 100)}: {done} finished, {least} are needed"

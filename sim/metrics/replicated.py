@@ -12,7 +12,7 @@ from statistics import fmean
 import numpy as np
 
 from sim.metrics.intervals import Interval
-from sim.metrics.notes import starving
+from sim.metrics.notes import OPENED, starving
 from sim.metrics.over_runs import mean_of_known, over_runs
 from sim.metrics.percentiles import needed
 from sim.metrics.pipeline import Pipeline
@@ -34,6 +34,7 @@ from sim.metrics.summary import Summary, summarise_pooled
 from sim.metrics.targets import inside_targets
 from sim.metrics.window import LittlesLaw
 from sim.records import FloatArray, Simulation, WeightedSamples
+from sim.units import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,17 +216,20 @@ def _notes(many: Sequence[Metrics], counts: RequestCounts, *, overloaded: bool) 
         )
     elif odd:
         said.append(
-            f"{odd} of {len(many)} runs are overloaded on their own: this is close to what the"
+            f"{odd} of {len(many)} runs overloaded on their own: this is close to what the"
             " deployment can do; their requests are counted with the others"
         )
     if short:
-        said.append(f"{short} of {len(many)} runs are too short to tell whether it keeps up")
+        said.append(f"{short} of {len(many)} runs too short to tell whether it keeps up")
     if overloaded:
         return tuple(said)
+    said += [note for note in many[0].notes if OPENED in note]
     if counts.unfinished:
-        said.append(f"{counts.unfinished} requests never finished: latencies are at least these")
+        said.append(
+            f"{counted(counts.unfinished, 'request')} never finished: latencies are at least these"
+        )
     said += [
-        f"too few for p{round(share * 100)}: {counts.finished} requests finished,"
+        f"too few for p{round(share * 100)}: {counted(counts.finished, 'request')} finished,"
         f" {needed(share)} are needed"
         for share in PERCENTILES
         if counts.finished < needed(share)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sim.errors import InputError
 from sim.metrics.quantities import BoolArray
 from sim.records import FloatArray, IntArray, RequestRecords, Simulation, Status
+from sim.units import counted
 
 USUAL_BINS: Final = 1_000
 """Bins of a replica where no width is asked for, at most."""
@@ -50,8 +51,8 @@ def timeline(simulation: Simulation, *, bin_s: float | None = None) -> Timeline:
     replicas = _replicas(simulation)
     if bins * len(replicas) > MOST_ROWS:
         raise InputError(
-            f"{end_s:.0f} s in bins of {width_s:g} s for {len(replicas)} replicas are more than"
-            f" {MOST_ROWS:,} rows",
+            f"{end_s:.0f} s in bins of {width_s:g} s for {counted(len(replicas), 'replica')} are"
+            f" more than {MOST_ROWS:,} rows",
             where="--timeline-bin",
             remedy=f"use {_usual_width_s(end_s):g} s",
         )

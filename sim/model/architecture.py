@@ -90,6 +90,8 @@ class Model:
     final_norm_elements: int = 0
     other_elements: int = 0
     """Weights that fit nowhere else: learned positions, a self-conditioning MLP."""
+    residual_streams: int = 1
+    """Copies of the residual that hyper-connections mix around each block (arXiv:2409.19606)."""
     head_bias_elements: int = 0
 
     @property

@@ -64,6 +64,8 @@ class ModelFacts(BaseModel):
     mtp_parameters: Annotated[StrictInt, Ge(0)] = 0
     other_parameters: Annotated[StrictInt, Ge(0)] = 0
     """Weights outside the layers beside embeddings, head and last norm."""
+    residual_streams: Count = 1
+    """Residual streams of a model with hyper-connections (`hc_mult` of a `config.json`)."""
 
     def build_layers(self) -> tuple[Layer, ...]:
         """Return the layers."""
@@ -95,6 +97,7 @@ class ModelFacts(BaseModel):
             mtp_parameters=self.mtp_parameters,
             final_norm_elements=self.hidden_size,
             other_elements=self.other_parameters,
+            residual_streams=self.residual_streams,
         )
 
     def _weights(self, checkpoint: str | None) -> WeightFormat:

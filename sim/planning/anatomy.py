@@ -9,9 +9,10 @@ from sim.cost import Bound, ForwardPass, PassLoad
 from sim.decoding import Phase, Plan
 from sim.errors import InputError
 from sim.planning.strategies import Entry
-from sim.records import Leaps, RequestRecords, Status, Traffic
+from sim.records import Leaps, Simulation, Status, Traffic
 from sim.run import serve
 from sim.scenario import Scenario, Serving, resolve
+from sim.units import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,9 @@ def anatomy(
     traffic = Traffic(np.zeros(batch), *lengths, measured=batch)
     counts = np.full(batch, passes, dtype=np.int64)
     found = serve(chosen, serving, traffic, passes=counts)
-    _check(found.records, entry, prompt, answer, batch)
+    _check(
+        found, entry, f"a prompt of {prompt:,} and an answer of {counted(answer, 'token')}", batch
+    )
     plan, track = strategy.plan(prompt, answer, passes), _Track(found.leaps, serving.cost)
     begin = track.decoding_from(plan, float(found.records.admitted_s[-1]))
     return Anatomy(
@@ -110,15 +113,15 @@ def anatomy(
     )  # fmt: skip
 
 
-def _check(records: RequestRecords, entry: Entry, prompt: int, answer: int, batch: int) -> None:
-    if (records.status != Status.FINISHED).any():
+def _check(found: Simulation, entry: Entry, asked: str, batch: int) -> None:
+    if (found.records.status != Status.FINISHED).any():
+        why = "".join(f": {reason}" for reason, _ in found.rejections)
+        budget = "positions than the budget" in why
         raise InputError(
-            f"a prompt of {prompt:,} and an answer of {answer:,} tokens can never run by"
-            f" {entry.label.lower()}",
-            where="decoding",
-            remedy="shorten them, or raise `deployment.max_batched_tokens`",
+            f"{asked} can never run by {entry.label.lower()}{why}",
+            remedy="raise `deployment.max_batched_tokens`" if budget else "shorten them",
         )
-    if records.preemptions.any():
+    if found.records.preemptions.any():
         raise InputError(
             f"{batch:,} such requests do not fit into memory at once",
             where="--batch",

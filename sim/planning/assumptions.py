@@ -9,7 +9,7 @@ from sim.planning.ladder import tie_band
 from sim.planning.point import JUDGED, Point
 from sim.planning.strategies import Entry
 from sim.scenario import Scenario
-from sim.units import MS_PER_S
+from sim.units import MS_PER_S, counted
 from sim.workload import Fixed, Trace
 
 FALL: Final = 0.05
@@ -59,8 +59,8 @@ def unsteady(points: Sequence[Point]) -> list[str]:
         if same and slow and fast and before.users and after.users and slow < fast * (1 - FALL):
             sentences.append(
                 f"{after.strategy}: {after.users:,} users get {1 - slow / fast:.0%} less out of a"
-                f" GPU than {before.users:,} users do: noise of one run, or requests that are"
-                " preempted and computed again."
+                f" GPU than {counted(before.users, 'user')}: noise of one run, or requests that"
+                " are preempted and computed again."
             )
     return sentences
 

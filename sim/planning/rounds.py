@@ -17,6 +17,7 @@ from sim.planning.sweep import workers_for
 from sim.processes import Failed, Interrupted, map_tasks
 from sim.provenance import Part, provenance
 from sim.scenario import Scenario, Serving, resolve
+from sim.units import counted
 from sim.workload import Trace
 
 STEPS_AT_AN_EDGE: Final = 3
@@ -172,7 +173,7 @@ def _no_luck(loads: Sequence[Load], found: dict[int, Point]) -> dict[int, Point]
         if point is None:
             continue
         if point.status == "misses target" and missed_at is None:
-            missed_at = f"{point.users:,} users" if point.users else "lower rates"
+            missed_at = counted(point.users, "user") if point.users else "lower rates"
         elif missed_at is not None and point.status == "ok":
             note = f"keeps the targets, but {missed_at} do not: within the noise of one run"
             turned[id(load)] = replace(point, status="misses target", note=note)

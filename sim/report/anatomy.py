@@ -9,7 +9,7 @@ from sim.report.answer import bound_label
 from sim.report.document import scenario_document
 from sim.report.table import Table, columns
 from sim.report.words import NOTHING, count, number, percent, time_ms
-from sim.units import GIGA, MS_PER_S, TERA
+from sim.units import GIGA, MS_PER_S, TERA, counted
 
 WIDTH: Final = 60
 """Characters of the longest timeline."""
@@ -23,11 +23,11 @@ def anatomy_answer(found: Sequence[Anatomy]) -> str:
     first, whole = min(found, key=_first_s), min(found, key=lambda one: one.total_s)
     one = found[0]
     alone = "alone" if one.batch == 1 else f"as the last of {one.batch:,}"
-    size = f"{count(one.input_tokens)} tokens in and {count(one.output_tokens)} out, {alone}"
+    size = f"{counted(one.input_tokens, 'token')} in and {count(one.output_tokens)} out, {alone}"
     return (
         f"A request of {size}: {whole.entry.label} is done first, in {time_ms(whole.total_s)} and"
-        f" {count(whole.passes)} passes; {first.entry.label} shows something first, after"
-        f" {time_ms(_first_s(first))}."
+        f" {counted(whole.passes, 'pass', 'passes')}; {first.entry.label} shows something first,"
+        f" after {time_ms(_first_s(first))}."
     )
 
 

@@ -17,6 +17,7 @@ from sim.report.words import (
 )
 from sim.run import Outcome
 from sim.scenario import Scenario
+from sim.units import counted
 from sim.workload import ClosedLoop, Varying
 
 _TARGETS: Final = {"ttft": "TTFT", "tpot": "TPOT", "max_gap": "longest gap", "ttlt": "TTLT"}
@@ -61,7 +62,7 @@ def context(outcome: Outcome) -> str:
     parts = [
         f"{outcome.serving.model.name} {stored_label(scenario.deployment.weights)}",
         scenario.decoding.label,
-        f"{count(requests.offered)} requests counted",
+        f"{counted(requests.offered, 'request')} counted",
         seeds_label(outcome),
         f"times {weakest(outcome.provenance)}",
     ]
@@ -105,7 +106,7 @@ def _had_finished(outcome: Outcome) -> str | None:
     if not outcome.metrics.too_short:
         return None
     done, offered = outcome.metrics.throughput.requests, outcome.metrics.requests.offered
-    return f"{count(done)} of {count(offered)} requests had finished when the last one arrived"
+    return f"{count(done)} of {counted(offered, 'request')} had finished when the last one arrived"
 
 
 def _nothing_served(outcome: Outcome, name: str) -> str:
@@ -169,7 +170,7 @@ def _refused(outcome: Outcome) -> str | None:
     counts = outcome.metrics.requests
     lost = {"rejected": counts.rejected, "unfinished": counts.unfinished}
     parts = [f"{count(number_of)} {name}" for name, number_of in lost.items() if number_of]
-    return f"{' and '.join(parts)} of {count(counts.offered)} requests" if parts else None
+    return f"{' and '.join(parts)} of {counted(counts.offered, 'request')}" if parts else None
 
 
 def _attainment(outcome: Outcome, *, interval: bool) -> str | None:

@@ -6,8 +6,8 @@ from sim.cold_start import Phase
 from sim.planning.cold import ColdReport
 from sim.report.document import scenario_document
 from sim.report.table import Table, columns
-from sim.report.words import count, gigabytes, maybe, percent, span, time_ms
-from sim.units import MS_PER_S
+from sim.report.words import gigabytes, maybe, percent, span, time_ms
+from sim.units import MS_PER_S, counted
 
 
 def cold_answer(report: ColdReport) -> str:
@@ -55,7 +55,7 @@ def user_table(report: ColdReport) -> Table:
     ]
     note = f"{percent(report.cached_share)} of the prompt tokens come from a warm prefix cache"
     if backlog is not None:
-        came = f"of {count(backlog.waiting)} requests that come before it is ready"
+        came = f"of {counted(backlog.waiting, 'request')} before it is ready"
         rows += [
             ("during the start, mean", maybe(backlog.ttft.mean, time_ms), came),
             ("during the start, p99", maybe(backlog.ttft.p99, time_ms), "the same"),

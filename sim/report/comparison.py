@@ -1,8 +1,10 @@
 """A comparison of strategies in words and tables: who wins where, by how much, and why."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from sim.metrics.paired import Difference, Statistic
+from sim.metrics.percentiles import needed
 from sim.planning.comparison import Arm, Comparison, Winner
 from sim.report.answer import bound_label
 from sim.report.document import scenario_document
@@ -40,7 +42,17 @@ def comparison_answer(found: Comparison) -> str:
         )
         if winner is not None:
             parts.append(f"{what} {_winner(found, winner)}")
-    return f"{found.scenario.name}: {'; '.join(parts)}." if parts else f"{found.scenario.name}."
+    return f"{found.scenario.name}: {'; '.join(parts) or _too_few(running)}."
+
+
+def _too_few(running: Sequence[Arm]) -> str:
+    """Say that nobody wins, since not even a median can be told."""
+    done = min(arm.outcome.metrics.requests.finished for arm in running if arm.outcome)
+    counted = "1 request was" if done == 1 else f"{count(done)} requests were"
+    return (
+        f"too few requests to tell who is first: {counted} counted, a median takes"
+        f" {needed(0.5)}; take more of them"
+    )
 
 
 def _winner(found: Comparison, winner: Winner) -> str:
@@ -135,12 +147,12 @@ def _winners(found: Comparison) -> Table:
 
 
 def _reasons(found: Comparison) -> Table:
-    heads = ("<strategy", "passes/request", "tokens/pass", "positions/pass", "sequences/pass",
+    heads = ("<strategy", "passes per request", "tokens per pass", "positions", "sequences",
              "<bound by", "ridge", "<quality")  # fmt: skip
     rows = tuple(_reason(arm) for arm in found.arms if arm.outcome is not None)
     note = (
-        "Passes that a request takes part in, prefill included; positions of all sequences of a "
-        "pass; ridge: positions from which a pass is compute-bound"
+        "Passes that a request takes part in, prefill included; positions and sequences of a "
+        "pass, of all together; ridge: positions from which it is compute-bound"
     )
     return Table("Why", columns(*heads), rows, note)
 

@@ -12,12 +12,13 @@ from typing import Any
 from sim import __version__
 from sim.economics.cost import Cost
 from sim.metrics.intervals import Interval
-from sim.metrics.result import ClassMetrics, Metrics, RequestCounts, SloResult, Throughput
+from sim.metrics.result import ClassMetrics, RequestCounts, SloResult, Throughput
 from sim.metrics.summary import Summary
 from sim.provenance import weakest
 from sim.quality import scores_of
 from sim.report.answer import answer
 from sim.report.quality import score_facts
+from sim.report.seeds import warmup_of_all
 from sim.run import Outcome, Replications
 from sim.scenario import Scenario
 from sim.units import MS_PER_S
@@ -39,7 +40,7 @@ def outcome_document(outcome: Outcome) -> dict[str, Any]:
         "answer": answer(outcome),
         "paretoken": __version__,
         "scenario": scenario_document(outcome.scenario),
-        "requests": _requests(metrics),
+        "requests": _requests(outcome),
         "sustainable_requests_per_s": metrics.sustainable_requests_per_s,
         "latency": {f"{name}_ms": _latency(metrics.latency[name]) for name in LATENCIES},
         "throughput": _throughput(metrics.throughput),
@@ -73,7 +74,7 @@ def outcome_document(outcome: Outcome) -> dict[str, Any]:
         "replications": _replications(outcome.replications),
         "calibration": _calibration(outcome),
         "interval_basis": metrics.interval_basis,
-        "notes": list(metrics.notes),
+        "notes": list(outcome.notes),
         "not_modelled": list(outcome.not_modelled),
     }
 
@@ -87,9 +88,9 @@ def _pair(interval: Interval | None, factor: float = 1.0) -> list[float] | None:
     return None if interval is None else [interval[0] * factor, interval[1] * factor]
 
 
-def _requests(metrics: Metrics) -> dict[str, int]:
-    counts = metrics.requests
-    hidden = {"background": counts.background, "warm_up": metrics.warmup_requests}
+def _requests(outcome: Outcome) -> dict[str, int]:
+    counts = outcome.metrics.requests
+    hidden = {"background": counts.background, "warm_up": warmup_of_all(outcome)}
     return {**_ended(counts), **hidden}
 
 

@@ -18,7 +18,7 @@ def outcome_markdown(outcome: Outcome) -> str:
         f"{escape(context(outcome))}\n",
         *([] if precision is None else [f"{escape(precision)}\n"]),
         *(to_markdown(table) for table in outcome_tables(outcome)),
-        *_points("Notes", outcome.metrics.notes),
+        *_points("Notes", outcome.notes),
         *_points("Not modelled", outcome.not_modelled),
     ]
     return "\n".join(parts)

@@ -5,14 +5,16 @@ from math import ceil
 from typing import Any
 
 from sim.cost import Operation, even_load, even_prompt, ridge_tokens_per_pass
+from sim.cost.host import padded
 from sim.decoding import Phase, typical_phase
 from sim.engine import draft_pricer
+from sim.errors import InputError
 from sim.report.decode_mean import decode_mean
 from sim.report.table import Table, columns
 from sim.report.words import NOTHING, count, number, percent
 from sim.run import Outcome, run
 from sim.scenario import Scenario, Serving, resolve
-from sim.units import GB, GIGA, MS_PER_S
+from sim.units import GB, GIGA, MS_PER_S, counted
 from sim.workload import Trace
 
 MOST_REQUESTS = 1000
@@ -34,6 +36,8 @@ class PassBreakdown:
     title: str
     tokens: int
     """Query positions in the pass."""
+    slots: int
+    """The same, with those that fill it up to a captured graph: what products are made for."""
     operations: tuple[Operation, ...]
     draft_s: float
     """Time of the drafter that goes with the pass."""
@@ -61,6 +65,7 @@ def explain(
 ) -> Explanation:
     """Break down a decode pass and a prefill, at the typical batch unless one is given."""
     serving = resolve(scenario)
+    _check_context(serving, context_tokens)
     typical = typical_batch(run(_shorter(scenario)))
     batch = Batch(sequences or typical.sequences, context_tokens or typical.context_tokens)
     prompt = ceil(scenario.workload.mean_tokens()[0])
@@ -75,6 +80,17 @@ def explain(
             serving.cost, context_tokens=batch.context_tokens, queries=phase.positions
         ),
     )
+
+
+def _check_context(serving: Serving, context_tokens: float | None) -> None:
+    """Refuse a context that no sequence of the model ever has."""
+    most = serving.limits.max_context_tokens
+    if context_tokens is not None and context_tokens > most:
+        raise InputError(
+            f"{context_tokens:,.0f} tokens, but {serving.model.name} takes {most:,} in all",
+            where="--context",
+            remedy="ask for fewer, or choose a model with a longer context",
+        )
 
 
 def typical_batch(outcome: Outcome) -> Batch:
@@ -103,15 +119,25 @@ def decode_pass(scenario: Scenario, serving: Serving, phase: Phase, batch: Batch
     if drafter is not None:
         own = even_load(serving.cost, sequences, context)
         draft_s = drafter.round_s(sequences, own.context_tokens, own.capped)
-    title = f"One pass that decodes {count(sequences)} sequences of {count(context)} tokens"
-    return PassBreakdown(title, load.positions, serving.cost.operations(load), draft_s)
+    title = (
+        f"One pass that decodes {counted(sequences, 'sequence')} of {counted(context, 'token')}"
+    )
+    slots = _slots(serving, load.positions)
+    return PassBreakdown(title, load.positions, slots, serving.cost.operations(load), draft_s)
 
 
 def prefill_pass(serving: Serving, tokens: int) -> PassBreakdown:
     """Return the pass that computes one whole prompt, alone."""
     load = even_prompt(serving.cost, tokens)
-    title = f"The prefill of one prompt of {count(tokens)} tokens"
-    return PassBreakdown(title, tokens, serving.cost.operations(load), 0.0)
+    title = f"The prefill of one prompt of {counted(tokens, 'token')}"
+    slots = _slots(serving, tokens)
+    return PassBreakdown(title, tokens, slots, serving.cost.operations(load), 0.0)
+
+
+def _slots(serving: Serving, positions: int) -> int:
+    """Return the positions of the graph that holds a pass, over all lanes."""
+    lanes = serving.limits.lanes
+    return lanes * padded(-(-positions // lanes), serving.cost.engine.graph_batch_sizes)
 
 
 def _shorter(scenario: Scenario) -> Scenario:
@@ -146,40 +172,15 @@ def pass_table(breakdown: PassBreakdown) -> Table:
         rows.append(("drafter", "", NOTHING, NOTHING, draft_ms, share, ""))
     rows.append(("pass", "", "", "", f"{total_s * MS_PER_S:.3f}", "100%", ""))
     heads = columns("<operation", "times", "GFLOP", "GB", "ms", "share", "<bound")
-    note = f"{count(breakdown.tokens)} positions; work of one GPU, all layers together"
+    filled = ""
+    if breakdown.slots != breakdown.tokens:
+        filled = f", filled up to the {count(breakdown.slots)} of a captured graph"
+    note = f"{counted(breakdown.tokens, 'position')}{filled}; work of one GPU, all layers together"
     return Table(breakdown.title, heads, tuple(rows), note)
 
 
 def _or_nothing(value: float) -> str:
     return number(value) if value else NOTHING
-
-
-def memory_table(serving: Serving) -> Table:
-    """Return what the memory of each GPU holds."""
-    memory = serving.memory
-    parts = (
-        ("weights", memory.weight_bytes),
-        ("weights of the drafter", memory.draft_weight_bytes),
-        ("reserve of the engine", memory.reserve_bytes),
-        ("KV pool", _pool_bytes(serving)),
-        ("usable", memory.usable_bytes),
-        ("on the GPU", serving.gpu.memory_bytes.value),
-    )
-    rows = tuple((name, f"{size / GB:.1f}") for name, size in parts if size)
-    pool = f"The KV pool holds {count(memory.pool_tokens)} tokens"
-    note = f"{pool}, at {count(memory.kv_bytes_per_token)} bytes each on a GPU"
-    return Table("Memory of each GPU", columns("<", "GB"), rows, note)
-
-
-def _pool_bytes(serving: Serving) -> float:
-    """Return the KV pool on one GPU: its blocks are counted in layers that keep every token."""
-    memory, shape = serving.memory, serving.memory.kv
-    layers = shape.full + sum(weight for _, weight in shape.windows)
-    if not layers:
-        return 0.0
-    groups = serving.cost.deployment.attention_data_parallel  # each has a pool of its own
-    token_bytes = memory.kv_bytes_per_token / layers
-    return memory.blocks / groups * memory.block_tokens * token_bytes
 
 
 def explanation_document(explanation: Explanation) -> dict[str, Any]:
@@ -207,6 +208,7 @@ def explanation_document(explanation: Explanation) -> dict[str, Any]:
 def _pass_document(breakdown: PassBreakdown) -> dict[str, Any]:
     return {
         "positions": breakdown.tokens,
+        "slots": breakdown.slots,
         "total_ms": breakdown.total_s * MS_PER_S,
         "draft_ms": breakdown.draft_s * MS_PER_S,
         "operations": [

@@ -12,6 +12,13 @@ def seeds_label(outcome: Outcome) -> str:
     return f"{done.runs} seeds from {done.first_seed} on"
 
 
+def warmup_of_all(outcome: Outcome) -> int:
+    """Return how many requests of all runs together were cut off as warm-up."""
+    done = outcome.replications
+    runs = 1 if done is None else done.runs
+    return runs * outcome.simulation.measured - outcome.metrics.requests.offered
+
+
 def precision_sentence(outcome: Outcome) -> str | None:
     """Return what was asked of a figure's precision and what became of it; `None`: nothing."""
     found = None if outcome.replications is None else outcome.replications.precision

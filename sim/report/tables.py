@@ -9,6 +9,7 @@ from sim.report.answer import bound_label, target_label
 from sim.report.bill import cost_table, price_table
 from sim.report.classes import class_table, targets_by_class
 from sim.report.quality import quality_table
+from sim.report.seeds import warmup_of_all
 from sim.report.table import Table, columns
 from sim.report.words import (
     NOTHING,
@@ -23,6 +24,7 @@ from sim.report.words import (
     token_ms,
 )
 from sim.run import Outcome
+from sim.units import counted
 
 _LATENCY: Final = {
     "ttft": "TTFT (first token)",
@@ -88,25 +90,34 @@ def _latency_row(name: str, summary: Summary, form: Formatter) -> tuple[str, ...
 def throughput_table(outcome: Outcome) -> Table:
     """Return what finishes per second."""
     rates = outcome.metrics.throughput
+    # The users of a closed loop ask as fast as they are answered: no rate is offered.
+    offered = ("requests/s offered", rates.offered_requests_per_s, None)
     rows = (
-        ("requests/s offered", rates.offered_requests_per_s, None),
+        *(() if outcome.simulation.closed_loop else (offered,)),
         ("requests/s finished", rates.requests_per_s, rates.interval_requests_per_s),
         ("input tokens/s", rates.input_tokens_per_s, None),
         ("output tokens/s", rates.output_tokens_per_s, rates.interval_output_tokens_per_s),
         ("output tokens/s per GPU", rates.output_tokens_per_s_per_gpu, None),
         ("tokens/s seen by a user", rates.user_tokens_per_s, rates.interval_user_tokens_per_s),
     )
-    counts = outcome.metrics.requests
-    ended = f"{count(counts.offered)} requests offered: {count(counts.finished)} finished"
-    ended += f", {count(counts.rejected)} rejected, {count(counts.unfinished)} unfinished"
     return Table(
         "Throughput",
         columns("<", "value", "90% interval"),
         tuple(
             (name, maybe(x, number), maybe_span(interval, number)) for name, x, interval in rows
         ),
-        ended,
+        _ended(outcome),
     )
+
+
+def _ended(outcome: Outcome) -> str:
+    """Say how the counted requests ended, and how many of those asked for were not counted."""
+    counts, left_out = outcome.metrics.requests, warmup_of_all(outcome)
+    ended = f"{counted(counts.offered, 'request')} offered: {count(counts.finished)} finished"
+    ended += f", {count(counts.rejected)} rejected, {count(counts.unfinished)} unfinished"
+    if not left_out:
+        return ended
+    return f"{ended}; {count(left_out)} before them not counted: the load had not settled yet"
 
 
 def target_table(outcome: Outcome) -> Table:
@@ -186,7 +197,7 @@ def utilisation_table(outcome: Outcome) -> Table:
         rows.append(("ridge", NOTHING, "memory-bound at any batch, at the traffic's mean context"))
     else:
         at = "per pass, and it turns compute-bound (at the traffic's mean context)"
-        rows.append(("ridge", f"{count(ridge)} tokens", at))
+        rows.append(("ridge", counted(ridge, "token"), at))
     pool = f"of {count(memory.pool_tokens)} tokens per replica"
     rows.append(("KV pool at its peak", percent(metrics.utilisation.kv_peak), pool))
     cached = metrics.utilisation.cached_input

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Le
 
 from sim.routers.base import Arrival, BaseRouter, ReplicaLoad
+from sim.units import counted
 
 
 class PrefixAware(BaseRouter):
@@ -34,4 +35,5 @@ class PrefixAware(BaseRouter):
     @property
     def label(self) -> str:
         """The router in words."""
-        return f"prefix aware (within {self.balance_requests} requests of the least busy)"
+        near = counted(self.balance_requests, "request")
+        return f"prefix aware (within {near} of the least busy)"

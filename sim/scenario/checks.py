@@ -9,6 +9,7 @@ from sim.errors import InputError
 from sim.hardware import GpuProfile
 from sim.model import Experts, Model
 from sim.scenario.schema import Scenario
+from sim.units import counted
 from sim.workload import Fixed
 
 
@@ -33,7 +34,7 @@ def _check_parallelism(scenario: Scenario, model: Model, gpu: GpuProfile) -> Non
     _check_experts(scenario, model)
     if scenario.deployment.pipeline_parallel > model.num_layers:
         raise InputError(
-            f"{model.name} has only {model.num_layers} layers for"
+            f"{model.name} has only {counted(model.num_layers, 'layer')} for"
             f" {scenario.deployment.pipeline_parallel} stages",
             where="deployment.pipeline_parallel",
             remedy="use fewer stages",

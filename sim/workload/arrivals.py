@@ -8,6 +8,7 @@ from annotated_types import Ge, Gt, Le
 from pydantic import BaseModel, ConfigDict, Field
 
 from sim.records import FloatArray
+from sim.units import counted
 from sim.workload.diurnal import Diurnal
 from sim.workload.thinking import Thinking
 from sim.workload.varying import Bursts, Ramp, Rate, Rates
@@ -87,7 +88,7 @@ class ClosedLoop(Thinking):
     def describe(self) -> str:
         """Return the process in words."""
         pause = f" who {self.thinking()}" if self.think_s else ""
-        return f"closed loop of {self.users:,} users{pause}"
+        return f"closed loop of {counted(self.users, 'user')}{pause}"
 
 
 class Trace(_Arrivals):

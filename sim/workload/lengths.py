@@ -9,6 +9,7 @@ from annotated_types import Ge, Gt, Le
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from sim.records import FloatArray, IntArray
+from sim.units import counted
 from sim.workload.normal import normal_cdf, normal_scores
 from sim.workload.presets import load_workload_preset
 from sim.workload.tables import QuantileTable
@@ -38,7 +39,7 @@ class Fixed(_Lengths):
 
     def describe(self) -> str:
         """Return the distribution in words."""
-        return f"{self.tokens:,} tokens"
+        return counted(self.tokens, "token")
 
 
 class Uniform(_Lengths):

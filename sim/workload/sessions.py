@@ -9,6 +9,7 @@ from annotated_types import Ge, Le
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from sim.records import IntArray
+from sim.units import counted
 from sim.workload.classes import Kind
 from sim.workload.streams import open_uniforms
 from sim.workload.thinking import Thinking
@@ -42,7 +43,7 @@ class FixedTurns(_Turns):
 
     def describe(self) -> str:
         """Return the number in words."""
-        return f"{self.turns:,} turns"
+        return counted(self.turns, "turn")
 
 
 class UniformTurns(_Turns):

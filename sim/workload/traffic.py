@@ -9,6 +9,7 @@ import numpy as np
 
 from sim.errors import InputError
 from sim.records import FloatArray, Traffic, Turns
+from sim.units import counted
 from sim.workload.arrivals import ClosedLoop, Constant, Gamma, OpenLoop, Poisson
 from sim.workload.classes import Kind
 from sim.workload.drawing import Requests, blocks_of, draw_requests, draw_sessions
@@ -114,7 +115,7 @@ def draw_open(arrivals: OpenLoop, asked: Asked, requests: int, seed: int) -> Tra
         turns = Turns(groups.first, asked.pauses_s(drawn, seed))
     if come < measured:
         raise InputError(
-            f"only {come:,} of {measured:,} requests arrive: then the rate is 0 for good",
+            f"only {come:,} of {counted(measured, 'request')} come: then the rate is 0 for good",
             where="workload.arrivals",
             remedy="lower `run.requests`, or end on a rate above 0",
         )
@@ -136,7 +137,7 @@ def draw_closed(loop: ClosedLoop, asked: Asked, requests: int, seed: int) -> Tra
     begun = len(drawn) if groups is None else len(groups.counts)
     if begun < loop.users or measured < loop.users:
         raise InputError(
-            f"{loop.users} users cannot all be busy with {requests} requests",
+            f"{loop.users} users cannot all be busy with {counted(requests, 'request')}",
             where="workload.arrivals.users",
             remedy="raise `run.requests`, to several for each user",
         )

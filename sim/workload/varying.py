@@ -7,6 +7,7 @@ from annotated_types import Ge, Gt, Le, MinLen
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from sim.records import FloatArray
+from sim.units import counted
 from sim.workload.rate_curve import RateCurve
 from sim.workload.renewal import unit_times
 
@@ -104,7 +105,7 @@ class Rates(Varying):
         """Return the process in words."""
         rates = [step.requests_per_s for step in self.steps]
         span = f"{min(rates):.3g} to {max(rates):.3g} requests/s"
-        return f"rates in {len(rates)} steps, {span}{self.gaps()}"
+        return f"rates in {counted(len(rates), 'step')}, {span}{self.gaps()}"
 
 
 class Ramp(Varying):

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from sim.errors import InputError
 from sim.records import FloatArray
+from sim.units import counted
 from sim.workload.renewal import unit_times_within
 from sim.workload.varying import Cv, Duration, RateOrNone
 
@@ -106,8 +107,8 @@ class Windows(BaseModel):
         windows = self.all_windows()
         spreads = [window.cv for window in windows]
         return (
-            f"{len(windows):,} windows, {self.mean_requests_per_s:.3g} requests/s on average,"
-            f" CV {min(spreads):.3g} to {max(spreads):.3g}"
+            f"{counted(len(windows), 'window')}, {self.mean_requests_per_s:.3g} requests/s"
+            f" on average, CV {min(spreads):.3g} to {max(spreads):.3g}"
         )
 
 

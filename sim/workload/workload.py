@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from sim.errors import InputError
 from sim.records import Traffic
+from sim.units import counted
 from sim.workload.arrivals import Arrivals, ClosedLoop, OpenLoop, Poisson, Trace
 from sim.workload.classes import (
     Dependence,
@@ -233,7 +234,7 @@ class Workload(BaseModel):
         if isinstance(self.arrivals, Trace):
             rate, rows = self.offered_requests_per_s, self._trace_rows(self.arrivals)
             pace = "all at once" if rate is None else f"{rate:.3g} requests/s"
-            return f"{self.arrivals.describe()}: {len(rows):,} requests, {pace}; {means}"
+            return f"{self.arrivals.describe()}: {counted(len(rows), 'request')}, {pace}; {means}"
         kinds = self.kinds()
         sessions = [] if self.sessions is None else [self.sessions.describe()]
         named = [f"{one.share:.3g} {one.name}: " if self.classes else "" for one in kinds]

@@ -56,6 +56,22 @@ def test_a_long_prompt_on_peaks_uses_nearly_all_of_the_arithmetic() -> None:
     assert found.bound == "compute"
 
 
+def test_slots_that_pad_a_pass_to_a_captured_graph_are_no_useful_work() -> None:
+    cost = lossless(a_cost())
+    graphs = cost.engine.model_copy(update={"graph_batch_sizes": (1024,)})
+    filled = ForwardPass(cost.model, cost.gpu, cost.fitted, graphs, cost.deployment)
+    seen = served(filled, 1, 100, batch=5)
+    found = usage(filled, seen.leaps)
+    assert found is not None
+    # 5 prompts of one token, then 99 passes of 5 sequences that see 2..100 tokens
+    flop = 500 * 2 * (LAYERS + HEAD) + 32 * 4 * 4096 * 5 * 100 * 101 / 2
+    busy_s = seen.records.last_token_s[0]
+    assert found.mfu == pytest.approx(flop / (989.5e12 * busy_s), rel=1e-9)
+    # the time is that of 1,024 positions: two hundred times the useful work, bound by arithmetic
+    assert busy_s > 0.9 * 100 * 1024 * 2 * LAYERS / 989.5e12
+    assert found.mfu < 0.01
+
+
 def test_shares_by_bound_make_the_whole() -> None:
     cost = a_cost(tensor_parallel=4, host_s=1e-5)
     found = usage(cost, served(cost, 300, 100, batch=40).leaps)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.decoding import BlockDiffusion
+from sim.decoding import BlockDiffusion, Diffusion
 from sim.decoding.denoise_tables import Published, list_denoise_tables, load_denoise_table
 from sim.decoding.denoising import Measured, Spread, TokensPerPass, shared_out, spread_of
 from sim.model import load_model
@@ -92,3 +92,24 @@ def test_a_row_of_a_table_is_found_by_what_tells_it_apart() -> None:
         Published(table="llada-2.0-mini", threshold=0.95)
     with pytest.raises(ValueError, match="no row"):
         Published(table="llada-2.0-mini", threshold=0.5)
+
+
+@pytest.mark.parametrize(("passes", "said"), [(16, False), (17, True), (32, True)])
+def test_more_passes_than_tokens_of_a_block_are_spoken_of(passes: int, said: bool) -> None:
+    # a pass that unmasks for good unmasks one token at least: 16 passes for 16 tokens at most
+    blocks = BlockDiffusion(block_tokens=16, denoise_passes=passes)
+    canvas = Diffusion(block_tokens=16, denoise_passes=passes)
+    whole = Diffusion(denoise_passes=passes)
+    for strategy in (blocks, canvas, whole):
+        cautions = strategy.cautions(16.0)
+        assert bool(cautions) is said
+        assert all(
+            f"a block of 16 tokens takes {passes} denoise passes" in one for one in cautions
+        )
+
+
+def test_a_few_tokens_a_pass_need_no_caution() -> None:
+    fast = BlockDiffusion(block_tokens=16, denoise_passes=TokensPerPass(tokens_per_pass=2.5))
+    slow = BlockDiffusion(block_tokens=16, denoise_passes=TokensPerPass(tokens_per_pass=0.5))
+    assert fast.cautions(100.0) == ()
+    assert len(slow.cautions(100.0)) == 1

@@ -144,6 +144,8 @@ class Server:
         """Time of the pass that was chosen, by the costs of a replica or of a lane."""
         load, mode, draft = self.load(), self.mode, self.strategy.draft_work
         seconds = cost.pass_s(load if mode is None else verified(load, mode.verified_share))
+        if mode is not None and not load.prefill_tokens:
+            seconds *= mode.time_share
         decoding = [(job.kv(), job.where()[0]) for job in self.batch if job.decoding]
         if decoding:  # blocks in lockstep: passes in which only the slowest gets on
             alone = pass_load([(kv, phase) for kv, phase in decoding if phase], [], cost.reaches)

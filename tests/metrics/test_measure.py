@@ -128,7 +128,7 @@ def test_attainment_counts_the_rejected_and_the_unfinished_as_missed(
     assert result.slo.by_target == {"ttft": 0.25, "tpot": 0.5}
     assert result.slo.goodput_requests_per_s == pytest.approx(1 / 5)  # one in five seconds
     assert result.slo.met
-    assert any("1 requests never finished" in note for note in result.notes)
+    assert any("1 request never finished" in note for note in result.notes)
 
 
 def test_a_request_without_tpot_cannot_miss_a_target_on_it(

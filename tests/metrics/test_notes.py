@@ -67,3 +67,16 @@ def test_open_traffic_and_loops_without_their_opening_have_no_opening_burst(
     # As the frontier measures it: what came first is background, behind the measured requests.
     later = np.roll(arrival_s, -50), np.roll(spread(ttft_s), -50)
     assert not any("at once" in note for note in notes_of(*later, measured=1950))
+
+
+@pytest.mark.parametrize(("requests", "said"), [(40, True), (99, True), (100, False)])
+def test_a_closed_loop_with_few_requests_for_each_user_says_what_its_figures_are_of(
+    notes_of: Callable[..., tuple[str, ...]], requests: int, said: bool
+) -> None:
+    # ten users: a tenth of 100 requests is the opening, a quarter of 40
+    arrival_s = users_at_once(10, requests)
+    notes = notes_of(arrival_s, spread(np.full(requests, 0.1)))
+    found = [note for note in notes if f"10 of the {requests} requests" in note]
+    assert bool(found) is said
+    if said:
+        assert "take 10 for each user or more (100)" in found[0]

@@ -96,7 +96,7 @@ def test_half_of_the_runs_overloaded_is_overloaded_and_fewer_are_said_and_counte
     assert rest.status == "ok"
     assert rest.latency["ttft"].count == 1400
     assert (rest.latency["ttft"].p99 or 0) > 100  # its slow requests are not left out
-    assert any(note.startswith("1 of 3 runs are overloaded") for note in rest.notes)
+    assert any(note.startswith("1 of 3 runs overloaded on their own") for note in rest.notes)
 
 
 def test_an_interval_over_runs_holds_the_truth_nine_times_in_ten() -> None:

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from app.dashboard import calibration as shown
+from app.dashboard import tables
 from app.dashboard.markdown import escape
 from app.dashboard.state import scenario_named, scenario_names
 from calibration.fit.compare import ComparedPart, compare_timings
@@ -12,6 +13,7 @@ from sim.hardware import list_gpus, load_gpu
 from sim.report.figures.parity import ParityPoint, parity_figure
 from sim.report.figures.residuals import ResidualPoint, residual_figure
 from sim.report.figures.template import CONFIG, Figure
+from sim.report.words import maybe, percent
 
 PREFIX = "c_"
 MOST_POINTS = 3_000  # kernels drawn of one part; a browser slows down with more
@@ -34,23 +36,25 @@ def profiles() -> None:
     fitted = shown.profile(name)
     rows = shown.parts(fitted)
     st.markdown(f"##### {escape(shown.finding(name, rows))}")
-    st.dataframe(
+    tables.draw_records(
         [
             {
                 "kernel": row.part,
-                "origin": row.origin,
-                "timings": row.points,
-                "held-out error": None if row.held_out is None else 100 * row.held_out,
+                "timings": f"{row.points:,}",
+                "held-out error": maybe(row.held_out, percent),
                 "by regime": "; ".join(
                     f"{key}: {value:.1%}" for key, value in row.regimes.items()
                 ),
                 "kernels of": row.kernels,
+                "origin": row.origin,
             }
             for row in rows
-        ],
-        hide_index=True,
-        column_config={"held-out error": st.column_config.NumberColumn(format="%.1f %%")},
+            if row.points is not None
+        ]
     )
+    bare = [row.part for row in rows if row.points is None]
+    if bare:
+        st.caption(escape(f"Assumed, for want of timings ({shown.NO_FIT}): {', '.join(bare)}."))
     st.caption(escape(f"{fitted.origin}, {fitted.source} ({fitted.as_of})"))
 
 
@@ -141,8 +145,7 @@ def benchmark() -> None:
     for table in checked.tables:
         if table.rows:
             st.markdown(f"##### {escape(table.title)}")
-            rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
-            st.dataframe(rows, hide_index=True)
+            tables.draw_rows(table.columns, table.rows)
 
 
 def validation() -> None:

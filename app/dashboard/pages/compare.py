@@ -2,10 +2,9 @@
 
 from typing import Final
 
-import pandas as pd
 import streamlit as st
 
-from app.dashboard import state
+from app.dashboard import state, tables
 from app.dashboard.markdown import escape
 from app.dashboard.runs import PREVIEW_REQUESTS, key_of, of_length
 from sim.errors import SimError
@@ -21,6 +20,7 @@ from sim.scenario import Scenario
 
 PREFIX: Final = "c_"  # of every key of this page in the address
 _KEPT: Final = 16
+_NARROW: Final = 3  # columns of a table that stands beside the figure, at most
 _HELP: Final = (
     "Steps: tokens that a user has seen. Bars: the passes of the request, its prefill pale. One"
     " request alone; raise *Together* to see what a batch does to it."
@@ -47,10 +47,12 @@ def page() -> None:
         )
         scenario = state.scenario_named(name)
         offered = entries(scenario)
-        chosen = st.multiselect(
+        labels = [entry.label for entry in offered]
+        chosen = st.pills(
             "Strategies",
-            [entry.label for entry in offered],
-            [entry.label for entry in offered],
+            labels,
+            selection_mode="multi",
+            default=labels,
             key=f"{PREFIX}strategies {name}",
         )
         prompt, answer, batch = _request(scenario)
@@ -61,12 +63,18 @@ def page() -> None:
     short = of_length(scenario, PREVIEW_REQUESTS)
     found = _compared(f"{key_of(short)} {chosen}", short, meant)
     st.markdown(f"### {escape(comparison_answer(found))}")
-    left, right = st.columns(2)
-    with left:
-        for table in comparison_tables(found):
-            _draw(table)
-    with right:
-        _draw_anatomy(scenario, meant, (prompt, answer, batch))
+    given, *others = comparison_tables(found)
+    narrow = [table for table in others if len(table.columns) <= _NARROW]
+    with st.grid(2, min_column_width=440):
+        with st.container():
+            tables.draw_turned(given)
+            for table in narrow:
+                tables.draw(table)
+        with st.container():
+            taken_apart = _draw_anatomy(scenario, meant, (prompt, answer, batch))
+    for table in (*others, *taken_apart):
+        if table not in narrow:
+            tables.draw(table)
 
 
 def _request(scenario: Scenario) -> tuple[int, int, int]:
@@ -83,7 +91,8 @@ def _request(scenario: Scenario) -> tuple[int, int, int]:
 
 def _draw_anatomy(
     scenario: Scenario, meant: tuple[Entry, ...], request: tuple[int, int, int]
-) -> None:
+) -> tuple[Table, ...]:
+    """Draw what a user sees of one request; return the tables that belong to it."""
     prompt, answer, batch = request
     found, refused = list[Anatomy](), list[str]()
     for entry in meant:
@@ -96,23 +105,13 @@ def _draw_anatomy(
         else:
             found.append(one)
     if found:
-        st.markdown(f"**{escape(anatomy_answer(found))}**", help=_HELP)
+        st.markdown(f"#### {escape(anatomy_answer(found))}", help=_HELP)
         dark = st.context.theme.type == "dark"
         figure = anatomy_figure(found, dark=dark)
         st.plotly_chart(figure, config=CONFIG, key=f"{PREFIX}anatomy", theme=None)
-        for table in anatomy_tables(found):
-            _draw(table)
     for sentence in refused:
         st.caption(f":material/info: {escape(sentence)}")
-
-
-def _draw(table: Table) -> None:
-    st.markdown(f"#### {escape(table.title)}")
-    heads = [column.name or " " for column in table.columns]
-    frame = pd.DataFrame(list(table.rows), columns=heads)
-    st.dataframe(frame, hide_index=True, width="stretch")
-    if table.note:
-        st.caption(escape(table.note))
+    return anatomy_tables(found) if found else ()
 
 
 page()

@@ -48,7 +48,7 @@ def show(
     if outcome.metrics.status == "overloaded":
         trouble.overloaded(outcome, choices)
     tiles.draw(tiles.tiles(outcome, no_price))
-    notes = outcome.metrics.notes if no_price is None else (*outcome.metrics.notes, no_price)
+    notes = outcome.notes if no_price is None else (*outcome.notes, no_price)
     for note in notes:
         st.caption(f":material/info: {escape(note[:1].upper() + note[1:])}.")
     charts.draw(outcome, dark=st.context.theme.type == "dark")
@@ -64,7 +64,12 @@ def badges(outcome: Outcome, scenario: Scenario, *, is_full: bool) -> None:
         length = "full run" if is_full else "preview"
         icon = "check" if is_full else "hourglass_top"
         st.badge(f"{length}: {offered:,} requests", icon=f":material/{icon}:", color="gray")
-        st.badge(answer.origin(outcome), icon=":material/tune:", color="gray")
+        st.badge(
+            answer.origin(outcome),
+            icon=":material/tune:",
+            color="gray",
+            help=escape(answer.origin_help(outcome)),
+        )
         st.space("stretch")
         if not is_full:
             st.button(

@@ -60,16 +60,21 @@ class AdaptiveVerification:
             return OFF
         budgets = np.unique(np.append(np.arange(0, most + 1, max(1, count // _STEPS)), most))
         tokens = count + self._expected(count)[:, budgets]
-        seconds = np.array([self._round_s(count, context, int(b)) for b in budgets])
-        best = np.argmax(tokens / seconds, axis=1)
+        draft_s = self._draft_s(count, context)
+        verify_s = np.array([self._verify_s(count, context, int(b)) for b in budgets])
+        best = np.argmax(tokens / (draft_s + verify_s), axis=1)
         gained = float(tokens[np.arange(len(best)), best].mean()) / count - 1.0
         verified = float(budgets[best].mean()) / count
         share = gained / sum(self._survival) if gained else 0.0
+        if verified == drafts:  # to the last bit
+            return Mode(drafts + 1, accepted_share=1.0, verified_share=1.0, drafting=True)
+        mean_s = self._verify_s(count, context, round(count * verified))
         return Mode(
             positions=drafts + 1,
-            accepted_share=share if verified < drafts else 1.0,  # to the last bit
+            accepted_share=share,
             verified_share=(1.0 + verified) / (drafts + 1),
             drafting=True,
+            time_share=float(verify_s[best].mean()) / mean_s,
         )
 
     def _expected(self, count: int) -> FloatArray:
@@ -92,13 +97,18 @@ class AdaptiveVerification:
         total = float(gained[:, -1].mean())
         return gained * (count * sum(self._survival) / total) if total else gained
 
-    def _round_s(self, count: int, context: float, budget: int) -> float:
-        """Draft, and verify `budget` drafts of `count` sequences, s."""
+    def _draft_s(self, count: int, context: float) -> float:
+        """Draft for `count` sequences, s."""
+        if self._drafter is None:
+            return 0.0
+        each = even_load(self._cost, count, context)
+        return self._drafter.round_s(count, each.context_tokens, each.capped)
+
+    def _verify_s(self, count: int, context: float, budget: int) -> float:
+        """Verify `budget` drafts of `count` sequences, s."""
         cost, positions = self._cost, count + budget
         each = even_load(cost, count, context)
         share = positions / count
         verify = (count, positions, float(positions), each.context_tokens, each.pairs * share)
         capped = tuple((read, pairs * share) for read, pairs in each.capped)
-        drafter = self._drafter
-        draft_s = drafter.round_s(count, each.context_tokens, each.capped) if drafter else 0.0
-        return draft_s + cost.seconds(*verify, capped=capped)
+        return cost.seconds(*verify, capped=capped)

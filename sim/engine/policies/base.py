@@ -18,6 +18,9 @@ class Mode(NamedTuple):
     """Positions that a pass holds over `positions` of each sequence, 0..1, on average."""
     drafting: bool
     """The drafter runs."""
+    time_share: float = 1.0
+    """Mean time of the passes over that of one with the mean of their positions: not 1 where the
+    time is no straight line, as between two captured graphs. Of passes without prompts."""
 
 
 class Policy(Protocol):

@@ -12,7 +12,7 @@ from sim.report.figures.palette import palette, style, translucent
 from sim.report.figures.template import Figure, figure
 from sim.report.table import Table
 from sim.report.words import time_ms
-from sim.units import MS_PER_S
+from sim.units import MS_PER_S, counted
 
 _DASHES: Final = ("solid", "dash", "dot", "dashdot")
 
@@ -91,7 +91,7 @@ def _passes(one: Anatomy, *, dark: bool) -> list[Figure]:
                 "line": {"color": colors.background, "width": 0.5},
             },
             hovertemplate=(
-                f"{escape(label)}, {part.kind}: {part.passes:,} passes,"
+                f"{escape(label)}, {part.kind}: {counted(part.passes, 'pass', 'passes')},"
                 f" {time_ms(part.seconds)}<extra></extra>"
             ),
         )

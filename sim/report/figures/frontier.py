@@ -18,7 +18,7 @@ from sim.report.figures.labels import Spot, place_names
 from sim.report.figures.palette import palette, style
 from sim.report.figures.template import Figure, figure
 from sim.report.words import significant, time_ms, usd
-from sim.units import MEGA
+from sim.units import MEGA, counted
 
 Vertical = Literal["gpu", "usd"]
 
@@ -111,7 +111,7 @@ def _add_markers(
 
 
 def _hover(point: Point, label: str) -> str:
-    load = f"{point.users:,} users" if point.users else "trace"
+    load = counted(point.users, "user") if point.users else "trace"
     lines = [
         f"<b>{label}</b> · TP{point.tensor_parallel} × {point.replicas} · {load}",
         f"{significant(point.user_tokens_per_s or 0.0)} tokens/s per user",

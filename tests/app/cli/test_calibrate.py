@@ -45,7 +45,7 @@ def test_a_folder_of_vidur_becomes_parquet(paretoken: Any, tmp_path: Path) -> No
     (tmp_path / "mlp.csv").write_text(f"{head}\n32,8,4096,14336,True,64,1,0.12\n", "utf-8")
     answered = paretoken("calibrate", "import", "vidur", ".", "--gpu", "h100_sxm")
     assert (answered.code, answered.err) == (0, "")
-    assert answered.out.startswith("1 kernels: 1 of gemm")
+    assert answered.out.startswith("1 kernel: 1 of gemm")
     unknown = paretoken("calibrate", "import", "vidur", ".", "--gpu", "h100")
     assert unknown.code == 2
     assert "did you mean" in unknown.err
@@ -73,7 +73,7 @@ def test_a_result_file_is_validated_with_a_scenario(paretoken: Any, tmp_path: Pa
     (tmp_path / "result.json").write_text(json.dumps(RESULT), "utf-8")
     answered = paretoken("validate", "result.json", "--scenario", "small.yaml", "--out", "there")
     assert (answered.code, answered.err) == (0, "")
-    assert answered.out.startswith("1 of 1 runs compared: at the median TPOT off by ")
+    assert answered.out.startswith("1 of 1 run compared: at the median TPOT off by ")
     assert max(len(line) for line in answered.out.splitlines()) <= 80
     assert {path.name for path in (tmp_path / "there").iterdir()} == {"rows.csv", "parity.html"}
     printed = paretoken("validate", "result.json", "--scenario", "small.yaml", "--json")

@@ -87,3 +87,22 @@ def test_what_was_written_runs_again_with_the_same_seeds(
     paretoken("run", "one/scenario.yaml", "--out", "two")
     one, two = ((tmp_path / name / "outcome.json").read_bytes() for name in ("one", "two"))
     assert one == two
+
+
+def test_bins_without_a_timeline_are_refused(paretoken: Command) -> None:
+    answered = paretoken("run", "small.yaml", "--timeline-bin", "5")
+    assert answered.code == 2
+    assert "add --timeline FILE" in answered.err
+
+
+def test_a_timeline_makes_the_folder_that_it_goes_into(paretoken: Command, tmp_path: Path) -> None:
+    answered = paretoken(
+        "run", "small.yaml", "--timeline", "new/deep/t.csv", "--set", "run.requests=100"
+    )
+    assert answered.code == 0, answered.err
+    assert (tmp_path / "new" / "deep" / "t.csv").exists()
+
+
+def test_help_says_how_many_runs_a_precision_takes(paretoken: Command) -> None:
+    said = " ".join(paretoken("run", "--help").out.split())
+    assert "8 at least, 100 (or --seeds) at most" in said

@@ -202,3 +202,11 @@ def test_a_very_long_run_is_announced_before_it_begins(
     # 1e8 / 5,000 a second = 20,000 s; 1e8 x 1,000 B.
     said = "100,000,000 requests take about 6 hours and 100 GB of memory"
     assert said in capsys.readouterr().err
+
+
+def test_a_block_with_more_passes_than_tokens_has_a_note(paretoken: Any) -> None:
+    strategy = "{name: block_diffusion, block_tokens: 8, denoise_passes: 16, what_if: true}"
+    options = ("--set", f"decoding={strategy}", "--set", "run.requests=100")
+    answered = paretoken("run", "small.yaml", *options, "--json")
+    notes = json.loads(answered.out)["notes"]
+    assert any(note.startswith("a block of 8 tokens takes 16 denoise passes") for note in notes)

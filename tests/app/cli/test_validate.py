@@ -32,4 +32,4 @@ def test_a_table_of_which_nothing_can_be_compared_is_the_answer_no(
     (tmp_path / "runs.csv").write_text(HEAD + MIXTURE, "utf-8")
     answered = paretoken("validate", "runs.csv")
     assert answered.code == 1
-    assert answered.out.startswith("0 of 1 runs compared.")
+    assert answered.out.startswith("0 of 1 run compared.")

@@ -44,10 +44,12 @@ def test_there_is_no_comparison_with_what_does_not_run_or_keep_up(outcome: Outco
 
 
 def test_the_origin_says_what_is_assumed(outcome: Outcome) -> None:
+    used = outcome.serving.cost.fits_used[:2]
+    errors = {used[0]: 0.062, used[1]: 0.031, "not in this run": 0.5}
+    fitted = outcome.serving.fitted.model_copy(update={"error": errors})
     parts = dict(outcome.provenance)
-    parts["kernels"] = replace(parts["kernels"], origin="calibrated", error="6.2%")
-    assert answer.origin(replace(outcome, provenance=parts)) == (
-        "kernels calibrated, held-out error 6.2%"
-    )
+    parts["kernels"] = replace(parts["kernels"], origin="calibrated")
+    known = replace(outcome, serving=replace(outcome.serving, fitted=fitted), provenance=parts)
+    assert answer.origin(known) == "kernels calibrated, held-out error 3.1 – 6.2%"
     parts["decoding"] = replace(parts["decoding"], origin="assumed")
-    assert answer.origin(replace(outcome, provenance=parts)).endswith("; decoding assumed")
+    assert answer.origin(known).endswith("; decoding assumed")

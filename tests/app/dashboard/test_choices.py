@@ -86,9 +86,14 @@ def test_acceptance_that_falls_stops_at_none() -> None:
     assert knobs.acceptance_percent == (50, 30, 10, 0)
 
 
-def test_acceptance_that_no_knob_spells_out_is_kept_as_it_is(start: Scenario) -> None:
+def test_acceptance_by_domain_is_kept_as_it_is(start: Scenario) -> None:
     odd = Speculative.model_validate(
-        {"draft_tokens": 3, "survival": [0.8, 0.5, 0.4], "draft": {"work_share": 0.1}}
+        {
+            "draft_tokens": 1,
+            "by_domain": {"chat": {"acceptance_rate": 0.6}, "code": {"acceptance_rate": 0.8}},
+            "domain": "code",
+            "draft": {"work_share": 0.1},
+        }
     )
     scenario = start.with_decoding(odd)
     choices = choices_of(scenario)
@@ -106,16 +111,6 @@ def test_diffusion_has_its_cache_and_its_canvas(changed: Callable[..., Scenario]
     llada = changed(strategy=DIFFUSION, model="llada-8b").decoding
     assert not llada.what_if
     assert llada == Diffusion(cache="dual", block_tokens=32, denoise_passes=8)
-
-
-def test_passes_that_no_knob_spells_out_are_kept_as_they_are(start: Scenario) -> None:
-    odd = BlockDiffusion.model_validate(
-        {"block_tokens": 32, "denoise_passes": {"tokens_per_pass": 3.3}, "what_if": True}
-    )
-    scenario = start.with_decoding(odd)
-    choices = choices_of(scenario)
-    assert choices.strategy == AS_LISTED
-    assert scenario_of(choices, scenario).decoding == odd
 
 
 def test_block_diffusion_on_a_causal_model_is_a_what_if(changed: Callable[..., Scenario]) -> None:

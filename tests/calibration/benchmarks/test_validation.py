@@ -91,7 +91,7 @@ def test_requests_at_a_rate_are_an_open_loop_that_lasts_as_long_as_asked() -> No
 
 
 def test_no_rate_and_no_limit_is_all_at_once() -> None:
-    assert traffic_of(replace(RUN, users=None), None).users == 64
+    assert traffic_of(replace(RUN, users=None, at_once=True), None).users == 64
 
 
 def test_a_limit_on_requests_in_flight_rules_where_the_rate_was_not_reached() -> None:
@@ -250,3 +250,47 @@ def test_served_facts_are_a_deployment(tmp_path: Path) -> None:
 
     deployment = scenario_for(run, None).deployment
     assert (deployment.replicas, deployment.weights) == (2, "checkpoint")
+
+
+AIPERF = """\
+Metric,avg,min,max,sum,p1,p50,p99
+Input Sequence Length (tokens),100.00,100,100,1,100,100,100
+Output Sequence Length (tokens),20.00,20,20,1,20,20,20
+"Inter Token Latency (ms)",7.00,6,8,1,6,7.00,8.00
+Time to First Token (ms),25.00,20,30,1,20,25.00,30.00
+
+Metric,Value
+Request Count,30.00
+"""
+
+
+def test_a_file_without_a_load_says_that_the_scenarios_was_taken(
+    scenario: Scenario, tmp_path: Path
+) -> None:
+    path = tmp_path / "aiperf.csv"
+    path.write_text(AIPERF, encoding="utf-8")
+    validation = validate_benchmark(path, scenario=scenario)
+    assert any("does not tell the load: simulated was the scenario's, 3 users" in note
+               for note in validation.notes)  # fmt: skip
+    document = validation.to_json()
+    assert document["load_of_scenario"] == 1
+    assert document["notes"] == list(validation.notes)
+
+
+def test_a_result_without_rate_and_limit_asks_for_a_load(
+    result_file: Callable[..., Path], scenario: Scenario
+) -> None:
+    path = result_file(request_rate=None, max_concurrency=None)
+    validation = validate_benchmark(path, scenario=scenario)
+    assert validation.compared[0].predicted.users == 3
+    assert validation.to_json()["load_of_scenario"] == 1
+    with pytest.raises(InputError, match="does not tell how requests were sent"):
+        traffic_of(replace(RUN, users=None), None)
+
+
+def test_a_result_that_was_sent_all_at_once_needs_no_load(
+    result_file: Callable[..., Path], scenario: Scenario
+) -> None:
+    validation = validate_benchmark(result_file(max_concurrency=None), scenario=scenario)
+    assert validation.to_json()["load_of_scenario"] == 0
+    assert validation.compared[0].predicted.users == 64

@@ -51,7 +51,7 @@ def test_a_table_comes_back_from_its_file_as_it_was(tmp_path: Path) -> None:
         ({"latency_s": [1e-5, 2e-5, math.inf]}, "row 3"),
         ({"latency_s": [40.0, 2e-5, 3e-5]}, "row 1 has a latency of 40 s.*in seconds"),
         ({"latency_s": [4e-9, 2e-5, 3e-5]}, "row 1 has a latency of 4e-09 s"),
-        ({"tokens": [1, 2, 2]}, "1 kernels come more than once: rows 2 and 3"),
+        ({"tokens": [1, 2, 2]}, "1 kernel given more than once: rows 2 and 3"),
         ({"operation": "matmul"}, "unknown operation `matmul`"),
         ({"precision": "fp7"}, "unknown precision `fp7`"),
         ({"inner": None}, "a row of gemm has no inner"),

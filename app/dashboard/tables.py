@@ -1,0 +1,62 @@
+"""Tables whose text wraps: they are as wide as their place, and never scroll sideways."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import pandas as pd
+import streamlit as st
+
+from app.dashboard.markdown import escape
+from sim.report.table import Table
+from sim.report.table import escape as escape_cell
+
+_SHORT: Final = 12
+_NO_BREAK: Final = "\u00a0"
+_BREAK: Final = "\u200b"
+"""Zero-width space: a line may end here."""
+
+
+def draw(table: Table) -> None:
+    """Draw a table of the reports with its title and note."""
+    st.markdown(f"#### {escape(table.title)}")
+    draw_rows([column.name for column in table.columns], table.rows)
+    if table.note:
+        st.caption(escape(table.note))
+
+
+def draw_turned(table: Table) -> None:
+    """Draw a table with its rows as columns: many figures of few things in a narrow place."""
+    st.markdown(f"#### {escape(table.title)}")
+    names = [row[0] for row in table.rows]
+    rows = [
+        (column.name, *(row[place] for row in table.rows))
+        for place, column in enumerate(table.columns)
+        if place
+    ]
+    draw_rows([table.columns[0].name, *names], rows)
+    if table.note:
+        st.caption(escape(table.note))
+
+
+def draw_records(records: Sequence[Mapping[str, str]]) -> None:
+    """Draw rows that name their columns."""
+    if records:
+        draw_rows(list(records[0]), [tuple(record.values()) for record in records])
+
+
+def draw_rows(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Draw rows of words; an empty head or cell stays empty."""
+    cells = [[_breakable(_whole(str(cell))) for cell in row] for row in rows]
+    columns = [_breakable(head) or " " for head in heads]
+    st.table(pd.DataFrame(cells, columns=columns), hide_index=True, border="horizontal")
+
+
+def _breakable(text: str) -> str:
+    """Return a cell in Markdown whose long names may go on in the next line."""
+    wrapped = text.replace("/", f"/{_BREAK}").replace("_", f"_{_BREAK}")
+    return escape_cell(wrapped)
+
+
+def _whole(text: str) -> str:
+    """Keep a number and its unit in one line."""
+    return text.replace(" ", _NO_BREAK) if len(text) <= _SHORT else text

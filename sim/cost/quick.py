@@ -1,0 +1,163 @@
+"""Passes of one lane with one kind of attention: the usual case, in as few operations as can be.
+
+The engine asks for these times at every boundary. They are those of `ForwardPass.seconds` and
+`ForwardPass.line`, to the bit; only what they have in common is worked out once. A decode pass is
+`beside + (fixed + max(KV read, pairs))` with rates that hang on its size alone, and of a pass
+that holds prompts, the prompts alone and the decode part alone share the attention with it.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from sim.cost.attention import NO_LIMIT, Rates
+from sim.cost.forward_pass import ForwardPass
+from sim.cost.prefill import prefill_s
+
+_MOST_REMEMBERED = 1 << 16
+_Line = Callable[[int, int, float, float, float, float, float], tuple[float, float, int]]
+_Mixed = Callable[
+    [int, int, float, float, float, int, int, int, float], tuple[float, float, float]
+]
+
+_Prompts = Callable[[int, int, int, float], tuple[float, float]]
+"""(chunks, their tokens, KV tokens that they read, pairs): s of the pass, s of its attention."""
+
+
+class QuickPass(NamedTuple):
+    """The two questions of the engine."""
+
+    line: _Line
+    """(sequences, positions, logits, KV tokens read, pairs, growth of both) of decode passes: as
+    `ForwardPass.line`."""
+    mixed: _Mixed
+    """(the first five of those, chunks, their tokens, KV tokens that they read, their pairs): the
+    time of the pass, of its prompts alone, and of its decode part alone, s; 0 without one."""
+
+
+class _Form(NamedTuple):
+    """Decode passes of one size."""
+
+    beside_s: float
+    """All but attention."""
+    fixed_s: float
+    token_s: float
+    pair_s: float
+    rates: Rates
+    """The same three as an object."""
+
+
+def quick_pass(cost: ForwardPass) -> QuickPass | None:
+    """Return the quick pricing of a replica; None where its passes are not of this kind."""
+    if type(cost) is not ForwardPass or not cost.simple:
+        return None
+    forms = _Forms(cost)
+    return QuickPass(_line_of(cost, forms), _mixed_of(cost, forms))
+
+
+class _Forms(dict[tuple[int, int, float], _Form]):
+    """The form of each size that has come up, by sequences, positions and logits."""
+
+    def __init__(self, cost: ForwardPass) -> None:
+        self._cost = cost
+        super().__init__()
+
+    def __missing__(self, size: tuple[int, int, float]) -> _Form:
+        sequences, positions, logits = size
+        (rates,) = self._cost.decode_rates(sequences)
+        beside_s = _beside_s(self._cost, positions, logits, sequences)
+        form = _Form(beside_s, rates.fixed_s, rates.token_s, rates.pair_s, rates)
+        if len(self) < _MOST_REMEMBERED:  # fractional positions hardly repeat
+            self[size] = form
+        return form
+
+
+def _beside_s(cost: ForwardPass, tokens: int, logits: float, sequences: int) -> float:
+    """Return the time of a pass without its attention, s."""
+    size = tokens, logits, sequences if cost.stateful else 0
+    return cost.beside_attention_s(size, sequences)
+
+
+def _line_of(cost: ForwardPass, forms: _Forms) -> _Line:
+    host = cost.host_beside
+
+    def line(  # noqa: PLR0917  # called per pass: positional is faster
+        sequences: int,
+        positions: int,
+        logits: float,
+        read: float,
+        pairs: float,
+        growth: float,
+        pairs_growth: float,
+    ) -> tuple[float, float, int]:
+        beside_s, fixed_s, token_s, pair_s, rates = forms[sequences, positions, logits]
+        memory_s, slope_s, limit = token_s * read, token_s * growth, NO_LIMIT
+        if memory_s > pair_s * pairs and slope_s >= pair_s * pairs_growth:
+            first_s = beside_s + (fixed_s + memory_s)  # bound by memory, and stays so
+        else:
+            attention_s, slope_s, limit = rates.line(read, pairs, growth, pairs_growth)
+            first_s = beside_s + attention_s
+        if host is None:
+            return first_s, slope_s, limit
+        return host.line((first_s, slope_s, limit), sequences, positions)
+
+    return line
+
+
+def _prompts_of(cost: ForwardPass) -> _Prompts:
+    """Return the pricing of prompts alone; passes of one chunk are remembered."""
+    host, kinds = cost.host_beside, cost.prompt_kinds
+    known: dict[tuple[int, int], tuple[float, float]] = {}
+
+    def alone(prompts: int, tokens: int, context: int, pairs: float) -> tuple[float, float]:
+        attention_s = prefill_s(kinds, ((context, pairs),), prompts, tokens, 1.0)
+        pass_s = _beside_s(cost, tokens, prompts, prompts) + attention_s
+        if cost.prompt_factor != 1.0:
+            pass_s += cost.beyond_kernels_s(pass_s, 0.0, prompts)
+        if host is not None:
+            pass_s = host.together(pass_s, host.seconds(prompts, tokens, prompts))
+        if prompts == 1 and len(known) < _MOST_REMEMBERED:
+            known[tokens, context] = pass_s, attention_s
+        return pass_s, attention_s
+
+    def prompts_alone(
+        prompts: int, tokens: int, context: int, pairs: float
+    ) -> tuple[float, float]:
+        found = known.get((tokens, context)) if prompts == 1 else None
+        return found or alone(prompts, tokens, context, pairs)
+
+    return prompts_alone
+
+
+def _mixed_of(cost: ForwardPass, forms: _Forms) -> _Mixed:
+    host, factor, alone = cost.host_beside, cost.prompt_factor, _prompts_of(cost)
+    beside_s, stateful = cost.beside_attention_s, cost.stateful
+
+    def mixed(  # noqa: PLR0917  # called per pass: positional is faster
+        sequences: int,
+        positions: int,
+        logits: float,
+        read: float,
+        pairs: float,
+        prompts: int,
+        tokens: int,
+        context: int,
+        prompt_pairs: float,
+    ) -> tuple[float, float, float]:
+        prompt_s, prompt_attention_s = alone(prompts, tokens, context, prompt_pairs)
+        if not sequences:
+            return prompt_s, prompt_s, 0.0
+        decode_s, fixed_s, token_s, pair_s, _ = forms[sequences, positions, logits]
+        memory_s, compute_s = token_s * read, pair_s * pairs
+        attention_s = fixed_s + (memory_s if memory_s >= compute_s else compute_s)  # noqa: FURB136  # hot
+        decode_s += attention_s
+        count, held = sequences + prompts, positions + tokens
+        size = held, logits + prompts, count if stateful else 0
+        pass_s = beside_s(size, count) + attention_s + prompt_attention_s
+        if factor != 1.0:
+            pass_s += cost.beyond_kernels_s(pass_s, decode_s, prompts)
+        if host is not None:
+            decode_s = host.together(decode_s, host.seconds(sequences, positions, 0))
+            pass_s = host.together(pass_s, host.seconds(count, held, prompts))
+        return pass_s, prompt_s, decode_s
+
+    return mixed
