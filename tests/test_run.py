@@ -155,6 +155,7 @@ def test_a_single_user_of_a_single_replica_waits_for_nobody() -> None:
             "workload.arrivals.kind=closed_loop",
             "workload.arrivals.users=1",
             "engine_options.ttft_offset_ms=0",
+            "engine_options.tokenise_us_per_token=0",
         ],
     )
     records = run(alone.with_decoding(Autoregressive())).simulation.records
