@@ -12,7 +12,7 @@ from typing import Final
 
 from calibration.doubts import DOUBTS
 from calibration.engine.cross import Cross, cross_validate
-from calibration.published import diffusion_gemma, dspark, eagle, fast_dllm
+from calibration.published import diffusion_gemma, dspark, dspark_costs, eagle, fast_dllm
 from calibration.published.check import page
 from calibration.validate import Compared, ErrorTable, Validation, error_tables, validate_file
 from calibration.validate.causes import CAUSES, HOST, Cause, cause_of
@@ -198,7 +198,7 @@ def _cause_line(cause: Cause, rows: int) -> str:
     return f"- **{cause.name}** ({rows} row{'' if rows == 1 else 's'}): {cause.text}\n"
 
 
-_PUBLISHED: Final = (eagle, dspark, diffusion_gemma, fast_dllm)
+_PUBLISHED: Final = (eagle, dspark, dspark_costs, diffusion_gemma, fast_dllm)
 
 
 def published_page() -> str:

@@ -83,6 +83,8 @@ def _sentence(key: str, detail: Mapping[str, Any]) -> str:
     message = _SUBJECT.sub("should", message).partition(", unable to parse")[0]
     if detail["type"] in {"model_type", "model_attributes_type", "dict_type"}:
         message = "should hold keys with values"
+    if detail["type"] in {"tuple_type", "list_type"}:
+        message = "should be a list"
     if detail["type"] == "value_error":
         return f"{named}{message}"
     return f"{named}{message}, found {_short(detail['input'])}"

@@ -30,7 +30,7 @@ class Deployment(BaseModel):
     attention_data_parallel: Width = 1
     """Groups of `tensor_parallel` GPUs, each with sequences, a queue and a KV pool of its own."""
     replicas: Annotated[int, Ge(1), Le(4096)] = 1
-    router: AnyRouter = RoundRobin()
+    router: AnyRouter = RoundRobin.model_construct()
     """Which replica gets which request: a name, or `kind` with its settings."""
     prefix_cache: bool = True
     """Keep the KV of prompts for requests that begin alike, as engines do; it acts only where the

@@ -45,9 +45,18 @@ class UnknownNameError(InputError):
 class DoesNotFitError(SimError):
     """The deployment needs more memory per GPU than the GPU offers."""
 
-    def __init__(self, *, what: str, need_bytes: float, have_bytes: float, remedy: str) -> None:
+    def __init__(
+        self,
+        *,
+        what: str,
+        need_bytes: float,
+        have_bytes: float,
+        remedy: str,
+        draft_bytes: float = 0.0,
+    ) -> None:
         self.need_bytes, self.have_bytes = need_bytes, have_bytes
+        drafter = f", {draft_bytes / GB:.1f} of them for its drafter," if draft_bytes else ""
         super().__init__(
-            f"{what} needs {need_bytes / GB:.1f} GB per GPU but {have_bytes / GB:.1f} GB are"
-            f" available ({(need_bytes - have_bytes) / GB:.1f} GB too much); {remedy}"
+            f"{what} needs {need_bytes / GB:.1f} GB per GPU{drafter} but {have_bytes / GB:.1f} GB"
+            f" are available ({(need_bytes - have_bytes) / GB:.1f} GB too much); {remedy}"
         )

@@ -195,6 +195,19 @@ def _no_stints() -> IntArray:
 
 
 @dataclass(frozen=True, slots=True)
+class FrontEnd:
+    """What the front ends of the replicas had before them: a row each time passes begin."""
+
+    replica: IntArray
+    """As in `Leaps`."""
+    time_s: FloatArray
+    left_s: FloatArray
+    """Work that is left of what was handed to them before."""
+    work_s: FloatArray
+    """Work that the passes bring."""
+
+
+@dataclass(frozen=True, slots=True)
 class Simulation:
     """All that the engine saw; `metrics` and `economics` read it and nothing else."""
 
@@ -232,4 +245,6 @@ class Simulation:
     """Leaps (their places in `leaps`) of prompts only, in which the decode batch stands still."""
     warmup: int | None = None
     """So many of the measured requests are not counted; `None`: what the metrics find."""
+    front_end: FrontEnd | None = None
+    """`None`: tokens are seen when they are made."""
     class_names: tuple[str, ...] = (DEFAULT_CLASS,)

@@ -106,18 +106,22 @@ def serve(
     mode: Literal["leap", "pass"] = "leap",
 ) -> Simulation:
     """Let the strategy draw its passes, unless they are given, and the engine serve them."""
-    strategy = scenario.decoding
-    seed = scenario.run.seed
     if passes is None:
-        domains = draw_domains(scenario.workload.domains, len(traffic), seed)
-        rng = stream(seed, "acceptance")
-        passes = strategy.draw_passes_of(traffic.output_tokens, *domains, rng)
+        passes = draw_passes(scenario, traffic)
     return simulate(
-        *(traffic, passes, strategy, serving.cost, serving.limits),
+        *(traffic, passes, scenario.decoding, serving.cost, serving.limits),
         draft_cost=serving.draft_cost,
         mode=mode,
-        seed=seed,
+        seed=scenario.run.seed,
     )
+
+
+def draw_passes(scenario: Scenario, traffic: Traffic) -> IntArray:
+    """Let the strategy draw how many passes each answer takes."""
+    seed = scenario.run.seed
+    domains = draw_domains(scenario.workload.domains, len(traffic), seed)
+    rng = stream(seed, "acceptance")
+    return scenario.decoding.draw_passes_of(traffic.output_tokens, *domains, rng)
 
 
 def assess(

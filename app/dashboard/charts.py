@@ -9,6 +9,8 @@ import streamlit as st
 from app.dashboard.markdown import escape
 from app.dashboard.state import key
 from app.dashboard.typical_pass import TypicalPass, typical_pass
+from sim.metrics.quantities import finished, rows, tpot_s, ttft_s
+from sim.metrics.timeline import timeline
 from sim.report.figures import (
     CONFIG,
     pass_finding,
@@ -18,12 +20,15 @@ from sim.report.figures import (
     waterfall_figure,
     waterfall_finding,
 )
+from sim.report.figures.course import course, course_figure, course_finding
+from sim.report.figures.distribution import distribution_figure, distribution_finding
 from sim.report.figures.template import Figure
 from sim.report.tables import provenance_table
 from sim.run import Outcome
 
 TIME: Final = "Where the time goes"
 ROOFLINE: Final = "Why: roofline"
+COURSE: Final = "Over time"
 ALL: Final = "All"
 ORIGINS: Final = "Origin of the numbers"
 
@@ -40,6 +45,14 @@ _ROOF_HELP: Final = (
     " ridge memory sets the pace, right of it arithmetic. Solid: what kernels reach. Dotted:"
     " the datasheet. Grey: the same pass at one token per request."
 )
+_COURSE_HELP: Final = (
+    "All replicas together. What lies on the pale ground is counted; before it the run warms up,"
+    " behind it further requests keep the load. The KV cache is as full as the mean of the pools."
+)
+_SPREAD_HELP: Final = (
+    "Read upwards: the share of the counted requests that is inside a time. Dashed: the target"
+    " of a request, where it lies on the axis."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +68,7 @@ class Card:
 
 def draw(outcome: Outcome, *, dark: bool) -> None:
     """Draw the tabs, and in the open one its charts."""
-    names = [TIME, ROOFLINE, ALL, ORIGINS]
+    names = [TIME, ROOFLINE, COURSE, ALL, ORIGINS]
     tabs = st.tabs(names, key=key("tab"), on_change="rerun", bind="query-params")
     for name, tab in zip(names, tabs, strict=True):
         if tab.open:
@@ -67,17 +80,50 @@ def _draw_tab(name: str, outcome: Outcome, *, dark: bool) -> None:
     if name == ORIGINS:
         _draw_origins(outcome)
         return
-    typical, cards = typical_pass(outcome), []
+    cards = [] if name == COURSE else _cards_of_a_pass(name, outcome, dark=dark)
+    if name in {COURSE, ALL}:
+        cards.append(_course_card(outcome, dark=dark))
+        if outcome.metrics.status != "overloaded":  # else latencies depend on the run's length
+            cards.append(_spread_card(outcome, dark=dark))
+    for place in range(0, len(cards), 2):
+        row = cards[place : place + 2]
+        for column, card in zip(st.columns(len(row)), row, strict=True):
+            _draw_card(card, column, name)
+
+
+def _cards_of_a_pass(name: str, outcome: Outcome, *, dark: bool) -> list[Card]:
+    typical, cards = typical_pass(outcome), list[Card]()
     waits = bool(outcome.metrics.waterfall)  # nothing to show where the queue grows
     if waits and name in {TIME, ALL}:
         cards.append(_wait_card(outcome, dark=dark))
-    if not waits or name in {ROOFLINE, ALL}:
+    if name == ROOFLINE:
         cards.append(_roof_card(outcome, typical, dark=dark))
     cards.append(_pass_card(outcome, typical, dark=dark))
-    for left, right in zip(cards[::2], [*cards[1::2], None], strict=False):
-        for column, card in zip(st.columns(2), (left, right), strict=True):
-            if card is not None:
-                _draw_card(card, column, name)
+    if name == ALL or (not waits and name == TIME):
+        cards.append(_roof_card(outcome, typical, dark=dark))
+    return cards
+
+
+def _course_card(outcome: Outcome, *, dark: bool) -> Card:
+    seen, window = course(timeline(outcome.simulation)), outcome.metrics.window
+    counted = None if window is None else (window.start_s, window.end_s)
+    figure = course_figure(seen, measured_s=counted, dark=dark)
+    return Card("course", course_finding(seen), _COURSE_HELP, figure)
+
+
+def _spread_card(outcome: Outcome, *, dark: bool) -> Card:
+    simulation = outcome.simulation
+    counted = rows(simulation.records, slice(outcome.metrics.warmup_requests, simulation.measured))
+    counted = rows(counted, finished(counted))
+    ttft, tpot = ttft_s(counted, outcome.scenario.pipeline), tpot_s(counted)
+    limits = outcome.scenario.slo.per_request_s()
+    figure = distribution_figure(
+        *(ttft, tpot),
+        targets_s=(limits.get("ttft"), limits.get("tpot")),
+        strategy=_strategy(outcome),
+        dark=dark,
+    )
+    return Card("spread", distribution_finding(ttft), _SPREAD_HELP, figure)
 
 
 def _draw_card(card: Card, column: "st.delta_generator.DeltaGenerator", tab: str) -> None:

@@ -82,16 +82,16 @@ def _more(drafter: str, default: Choices) -> dict[str, Any]:
         return {}
     values: dict[str, Any] = {}
     with fold:
+        formats = offers.draft_formats(default.draft_weights)
+        values["draft_weights"] = select("draft_weights", "Its weights", formats, default)
+        caches = offers.draft_formats(default.draft_kv)
+        values["draft_kv"] = select("draft_kv", "Its KV cache", caches, default)
         first, second = st.columns(2)
         with first:
-            formats = offers.draft_formats(default.draft_weights)
-            values["draft_weights"] = select("draft_weights", "Its weights", formats, default)
             values["draft_tensor_parallel"] = number(
                 *("draft_tensor_parallel", "Its GPUs", (0, 64), default), step=1, about=_ZERO
             )
         with second:
-            caches = offers.draft_formats(default.draft_kv)
-            values["draft_kv"] = select("draft_kv", "Its KV cache", caches, default)
             values["draft_host_us"] = number(
                 *("draft_host_us", "Host (µs)", (0.0, 1e6), default),
                 step=50.0, form="%g", about=_HOST,

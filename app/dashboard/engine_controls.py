@@ -6,7 +6,7 @@ import streamlit as st
 
 from app.dashboard import engines, offers
 from app.dashboard.choices import Choices
-from app.dashboard.widgets import more, number, select, toggle
+from app.dashboard.widgets import more, number, select, toggle, words
 
 _ENGINE: Final = (
     "Habits of a serving engine: scheduler, memory, graphs, host time. The fold overrides some;"
@@ -16,11 +16,14 @@ _SCHEDULER: Final = (
     "What goes into a pass: prompts cut in chunks beside decoding, prompts first, decoding first,"
     " or batches that are served to the end."
 )
-_ORDER: Final = "Who is admitted first; priority and fairness are between classes of requests."
+_ORDER: Final = (
+    "Who is admitted first: who came first (fcfs), the most urgent class, the shortest prompt, or"
+    " the class that has had least."
+)
 _PREEMPTION: Final = "What becomes of the KV of a request that has to give way."
 _PREFILL: Final = "Prompt tokens in one pass, at most; 0: as many as the token budget holds."
 _SEQUENCES: Final = "Requests that run at once on one replica."
-_BUDGET: Final = "Query positions that one pass may hold."
+_BUDGET: Final = "Token budget: query positions that one pass may hold."
 _MEMORY: Final = "Share of GPU memory that the engine may use; 0: as its preset says."
 _RESERVE: Final = "KV blocks are taken as tokens come, or for the whole answer at admission."
 _ASYNC: Final = "The host prepares the next pass while the GPU computes."
@@ -33,12 +36,6 @@ _FOLDED: Final = (
     *("max_batched_tokens", "memory_percent", "kv_reserve", "asynchronous", "stream_interval"),
     *("prefix_cache", "router", "pipeline_parallel"),
 )
-_ORDER_NAMES: Final = {
-    "fcfs": "first come",
-    "priority": "priority",
-    "shortest_prompt": "shortest prompt",
-    "fair": "fair to classes",
-}
 
 
 def draw(default: Choices) -> dict[str, Any]:
@@ -57,26 +54,21 @@ def draw(default: Choices) -> dict[str, Any]:
 def _scheduler(default: Choices) -> dict[str, Any]:
     kinds = (engines.AS_ENGINE, *engines.SCHEDULERS)
     scheduler = select(
-        *("scheduler", "Scheduler", kinds, default), about=_SCHEDULER, label_of=_words
+        *("scheduler", "Scheduler", kinds, default), about=_SCHEDULER, label_of=words
+    )
+    order = select(*("order", "Order", engines.ORDERS, default), about=_ORDER, label_of=words)
+    preemption = select(
+        *("preemption", "Preemption", engines.PREEMPTIONS, default), about=_PREEMPTION
     )
     first, second = st.columns(2)
     with first:
-        order = select(
-            *("order", "Order", engines.ORDERS, default),
-            about=_ORDER,
-            label_of=lambda name: _ORDER_NAMES[name],
-        )
         sequences = number(
             *("max_sequences", "Sequences", (1, 65_536), default), step=16, about=_SEQUENCES
         )
     with second:
-        preemption = select(
-            *("preemption", "Preemption", engines.PREEMPTIONS, default), about=_PREEMPTION
-        )
         budget = number(
-            *("max_batched_tokens", "Token budget", (1, 1 << 20), default),
-            step=512, about=_BUDGET,
-        )  # fmt: skip
+            *("max_batched_tokens", "Budget", (1, 1 << 20), default), step=512, about=_BUDGET
+        )
     prefill = number(
         *("prefill_tokens", "Prompt tokens per pass", (0, 1 << 20), default),
         step=512, about=_PREFILL,
@@ -96,7 +88,7 @@ def _memory(default: Choices) -> dict[str, Any]:
     switches = (engines.AS_ENGINE, engines.YES, engines.NO)
     values: dict[str, Any] = {
         "kv_reserve": select(
-            *("kv_reserve", "KV blocks", reserves, default), about=_RESERVE, label_of=_words
+            *("kv_reserve", "KV blocks", reserves, default), about=_RESERVE, label_of=words
         ),
         "asynchronous": select(
             *("asynchronous", "Host beside the GPU", switches, default), about=_ASYNC
@@ -109,21 +101,15 @@ def _memory(default: Choices) -> dict[str, Any]:
         )
     with second:
         values["stream_interval"] = number(
-            *("stream_interval", "Stream every", (0, 4096), default), step=1, about=_STREAM
+            *("stream_interval", "Stream", (0, 4096), default), step=1, about=_STREAM
         )
     values["prefix_cache"] = toggle("prefix_cache", "Prefix cache", default, about=_PREFIX)
     return values
 
 
 def _layout(default: Choices) -> dict[str, Any]:
-    router = select(
-        *("router", "Router", engines.ROUTERS, default), about=_ROUTER, label_of=_words
-    )
+    router = select(*("router", "Router", engines.ROUTERS, default), about=_ROUTER, label_of=words)
     stages = number(
         "pipeline_parallel", "Pipeline stages", (1, 64), default, step=1, about=_STAGES
     )
     return {"router": router, "pipeline_parallel": stages}
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")

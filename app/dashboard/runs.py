@@ -6,9 +6,7 @@ Outcomes are frozen, so sessions share them as they are; `st.cache_data` would c
 from typing import Final
 
 import streamlit as st
-import yaml
 
-from app.dashboard.choices import as_keys
 from sim.decoding import Autoregressive
 from sim.errors import SimError
 from sim.metrics.overload import judge
@@ -53,12 +51,6 @@ def autoregressive(scenario: Scenario) -> Outcome | None:
 def key_of(scenario: Scenario) -> str:
     """Return the same text for the same scenario."""
     return scenario.model_dump_json(by_alias=True, exclude_none=True)
-
-
-def as_yaml(scenario: Scenario) -> str:
-    """Return the scenario as a file for `paretoken run`."""
-    text: str = yaml.safe_dump(as_keys(scenario), sort_keys=False, allow_unicode=True)
-    return text
 
 
 def of_length(scenario: Scenario, requests: int) -> Scenario:

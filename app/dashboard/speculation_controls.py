@@ -10,7 +10,7 @@ from app.dashboard import speculation as spec
 from app.dashboard.choices import Choices
 from app.dashboard.markdown import escape
 from app.dashboard.state import key
-from app.dashboard.widgets import more, number, select, slider, text
+from app.dashboard.widgets import more, number, select, slider, text, words
 from sim.decoding import AcceptanceTable, list_acceptance, load_acceptance
 from sim.decoding.acceptance import Acceptance
 from sim.model import Model
@@ -31,7 +31,7 @@ _MEAN: Final = (
     " position is taken as accepted alike."
 )
 _NONE: Final = "Rounds that accept nothing; what is neither accepts every length alike."
-_TREE: Final = "Query positions of a verification; 0: a chain."
+_TREE: Final = "Tree of drafts: query positions of a verification; 0: a chain."
 _WIDTH: Final = "Branches that each pass of the drafter extends."
 _POLICY: Final = (
     "Off above a batch: one token a pass when more sequences decode. Adaptive: verify as many"
@@ -181,10 +181,10 @@ def _more(default: Choices) -> dict[str, Any]:
     with fold:
         first, second = st.columns(2)
         with first:
-            nodes = number("tree_nodes", "Tree nodes", (0, 1024), default, step=1, about=_TREE)
+            nodes = number("tree_nodes", "Nodes", (0, 1024), default, step=1, about=_TREE)
         with second:
             values["tree_width"] = number(
-                "tree_width", "Tree width", (1, 256), default, step=1, about=_WIDTH
+                "tree_width", "Width", (1, 256), default, step=1, about=_WIDTH
             )
         policy = select("policy", "Speculate", spec.POLICIES, default, about=_POLICY)
         if policy == spec.OFF_ABOVE:
@@ -212,7 +212,7 @@ def _one_of(field: str, label: str, options: tuple[str, ...], default: Choices) 
         return options[0]
     if getattr(default, field) not in options:
         default = replace(default, **{field: options[0]})  # type: ignore[arg-type]
-    return select(field, label, options, default, label_of=lambda text: text or "not stated")
+    return select(field, label, options, default, label_of=words)
 
 
 def _words(temperature: float | None) -> str:

@@ -19,6 +19,8 @@ from sim.scenario import Scenario, list_scenarios, load_scenario
 START: Final = "chat-70b-h100"
 PREFIX: Final = "e_"
 """Of every key of Explore in the address: pages may not share keys."""
+NOT_STATED: Final = "not stated"
+"""What a list shows in place of an empty name."""
 _KEPT: Final = "explore_choices"
 _FULL: Final = "explore_full"
 _LINK_READ: Final = "explore_link_read"
@@ -113,7 +115,7 @@ def _says(text: str, value: object) -> bool:
     if isinstance(value, bool):
         return text.lower() == str(value).lower()
     if isinstance(value, str):
-        return text in {value, gpu_full_label(value)}
+        return text in {value, gpu_full_label(value), value.replace("_", " ") or NOT_STATED}
     try:
         return float(text) == value
     except ValueError:

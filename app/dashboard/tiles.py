@@ -36,6 +36,10 @@ class Tile:
     help: str
     verdict: str = ""
     """Target met or missed, in Markdown: colour, symbol and words."""
+    number: float | None = None
+    """The value in SI units, USD or as a share."""
+    is_share: bool = False
+    more_is_better: bool = False
 
     @property
     def label(self) -> str:
@@ -60,7 +64,7 @@ def draw(row: tuple[Tile, ...]) -> None:
     with st.grid(3, min_column_width=168):
         for tile in row:
             st.metric(
-                tile.label,
+                escape(tile.label),
                 None if tile.value is None else escape(tile.value),
                 escape(tile.chip),
                 delta_color="off",
@@ -86,7 +90,10 @@ def _latency(outcome: Outcome, name: str, form: Formatter, help_: str) -> Tile:
         verdict = _met(f"≤ {_limit(limit_s)}") if met else _missed(f"over {_limit(limit_s)}")
     interval = summary.interval_p99
     chip = "no interval" if interval is None else span(interval, form)
-    return Tile(label, form(summary.p99), chip, origin, f"{help_} {_INTERVAL}", verdict)
+    return Tile(
+        *(label, form(summary.p99), chip, origin, f"{help_} {_INTERVAL}", verdict),
+        number=summary.p99,
+    )
 
 
 def _attainment(outcome: Outcome) -> Tile:
@@ -104,7 +111,10 @@ def _attainment(outcome: Outcome) -> Tile:
     chip = "no interval" if interval is None else span(interval, percent)
     origin = weakest(outcome.provenance)
     help_ = f"{_ON_TARGET} {_INTERVAL}"
-    return Tile(label, percent(result.attainment), chip, origin, help_, verdict)
+    return Tile(
+        *(label, percent(result.attainment), chip, origin, help_, verdict),
+        number=result.attainment, is_share=True, more_is_better=True,
+    )  # fmt: skip
 
 
 def _per_gpu(outcome: Outcome) -> Tile:
@@ -116,18 +126,21 @@ def _per_gpu(outcome: Outcome) -> Tile:
     if interval is not None:
         chip = span((interval[0] / gpus, interval[1] / gpus), count)
     origin, help_ = weakest(outcome.provenance), f"{_PER_GPU} {_in_the_window(outcome)}"
-    return Tile("Tokens/s per GPU", count(value), chip, origin, help_)
+    return Tile(
+        *("Tokens/s per GPU", count(value), chip, origin, help_), number=value, more_is_better=True
+    )
 
 
 def _per_million(outcome: Outcome, no_price: str | None) -> Tile:
     label, cost = "$ per 1M output", outcome.cost
     if cost is None:
-        return Tile(escape(label), None, "no price", "", _because(_PER_MILLION, no_price))
+        return Tile(label, None, "no price", "", _because(_PER_MILLION, no_price))
     interval = cost.interval_usd_per_million_output_tokens_all_in
     chip = "no interval" if interval is None else span(interval, usd)
     value = cost.usd_per_million_output_tokens_all_in
     origin, help_ = weakest(outcome.provenance), f"{_PER_MILLION} {_in_the_window(outcome)}"
-    return Tile(escape(label), None if value is None else usd(value), chip, origin, help_)
+    said = None if value is None else usd(value)
+    return Tile(label, said, chip, origin, help_, number=value)
 
 
 def _per_month(outcome: Outcome, no_price: str | None) -> Tile:
@@ -139,7 +152,10 @@ def _per_month(outcome: Outcome, no_price: str | None) -> Tile:
     chip = f"{cost.gpus} × {usd(quote.usd_per_gpu_hour)}/h"
     source = f"{quote.source} ({quote.as_of}); {quote.instance}."
     origin = "own price" if own else "list price"
-    return Tile(label, usd(cost.usd_per_month), chip, origin, f"{_PER_MONTH} {source}")
+    return Tile(
+        *(label, usd(cost.usd_per_month), chip, origin, f"{_PER_MONTH} {source}"),
+        number=cost.usd_per_month,
+    )
 
 
 def _in_the_window(outcome: Outcome) -> str:

@@ -50,10 +50,10 @@ def _arrivals(default: Choices) -> dict[str, Any]:
             about="Standard deviation over mean: 1 is Poisson, above it is burstier.",
         )  # fmt: skip
     elif kind == arrivals.BURSTS:
-        first, second = st.columns(2)
         values["burst_factor"] = number(
             *("burst_factor", "Times as fast", (1.1, 1e6), default), step=1.0, form="%g"
         )
+        first, second = st.columns(2)
         with first:
             values["burst_every_s"] = number(
                 *("burst_every_s", "Every (s)", (0.1, 1e9), default), step=10.0, form="%g"

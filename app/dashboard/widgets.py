@@ -133,11 +133,18 @@ def more(
     They are, too, where the fold is closed and one of them says something else than its default:
     a widget that is not drawn is not in the address.
     """
-    fold = st.expander(label, key=key(name), on_change=state.restore_hidden)
     said = any(
         key(field) in st.query_params
         or state.hidden(field, default) != getattr(default, field)
         or st.session_state.get(key(field), getattr(default, field)) != getattr(default, field)
         for field in fields
     )
+    if said and key(name) not in st.session_state:
+        st.session_state[key(name)] = True  # by a link, or from a scenario: to be seen
+    fold = st.expander(label, key=key(name), on_change=state.restore_hidden)
     return fold if fold.open or said else None
+
+
+def words(name: str) -> str:
+    """Return a name of a scenario file as the lists show it."""
+    return name.replace("_", " ") or state.NOT_STATED

@@ -89,5 +89,6 @@ accepted with 0.8 as the benchmark sets it. The guess is fed back through the vo
 
 _MISSING = """\
 One token a pass comes out too fast, most of all on the H200: with so few bytes a pass is small
-kernels and launches (seven norms a layer, a dense MLP beside the experts, sampling over 262,144
-tokens), for which one time per layer stands in all models."""
+kernels and launches. The seven norms of a layer are counted (a norm more than usual is a kernel
+more); the dense MLP beside the experts and sampling over 262,144 tokens have no time of their
+own."""

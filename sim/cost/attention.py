@@ -50,8 +50,11 @@ class Rates:
     fixed_s: float
     token_s: float
     pair_s: float
+    """FLOP of a pair, or its read where each query has tokens of its own, whichever is longer."""
     pair_flop: float
     peak_flop_per_s: float
+    multiply_s: float
+    """FLOP of a pair alone."""
 
     def seconds(self, context_tokens: float, pairs: float) -> float:
         """Return fixed + max(KV bytes, FLOP), s."""
@@ -79,15 +82,16 @@ class Rates:
     def operation(self, context_tokens: float, pairs: float, stage: str) -> Operation:
         """Return the kind as one line of a pass."""
         count = self.kind.count
+        read = pairs if self.kind.gathered else context_tokens
         return Operation(
             name=f"{stage} {self.kind.name}",
             count=count,
             seconds=self.seconds(context_tokens, pairs) / count,
             flop=self.pair_flop * pairs,
-            bytes_moved=self.kind.token_bytes * context_tokens,
+            bytes_moved=self.kind.token_bytes * read,
             fixed_s=self.fixed_s / count,
-            memory_s=self.token_s * context_tokens / count,
-            compute_s=self.pair_s * pairs / count,
+            memory_s=self.token_s * read / count,
+            compute_s=self.multiply_s * pairs / count,
             peak_flop_per_s=self.peak_flop_per_s,
         )
 
@@ -166,14 +170,15 @@ def decode_rates(
     factor = _decode_factor(kind, fit, items)
     slowness = max(factor / fit.bandwidth_efficiency, 1.0)
     token_s = kind.count * kind.token_bytes * slowness / bandwidth
-    pair_s = kind.count * kind.decode_pair_flop * max(factor / fit.flop_efficiency, 1.0) / peak
+    multiply_s = kind.count * kind.decode_pair_flop * max(factor / fit.flop_efficiency, 1.0) / peak
     return Rates(
         kind,
         fixed_s=kind.count * factor * (fit.fixed_s + fit.per_item_s * items),
         token_s=token_s,
-        pair_s=max(pair_s, token_s) if kind.gathered else pair_s,
+        pair_s=max(multiply_s, token_s) if kind.gathered else multiply_s,
         pair_flop=kind.decode_pair_flop,
         peak_flop_per_s=peak,
+        multiply_s=multiply_s,
     )
 
 

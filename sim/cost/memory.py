@@ -16,6 +16,7 @@ from sim.deployment import Deployment
 from sim.errors import DoesNotFitError
 from sim.hardware import EngineProfile, GpuProfile
 from sim.model import GroupedQuery, Model
+from sim.model.breakdown import formats_label
 from sim.precision import BYTES_PER_WEIGHT
 
 _WIDEST = 8
@@ -116,12 +117,27 @@ def plan_memory(
         ways = _ways_out(model, gpu, engine, deployment, extra)
         gpus = deployment.gpus_per_replica
         raise DoesNotFitError(
-            what=f"{model.name} ({deployment.weights}) on {gpus} {gpu.name}",
+            what=f"{model.name} ({_stored(model, deployment)}) on {gpus} {gpu.name}",
             need_bytes=usable - left,
             have_bytes=usable,
             remedy=" or ".join([*ways, "choose a GPU with more memory"][:2]),
+            draft_bytes=_draft_bytes(model, gpu, deployment, extra),
         )
     return plan
+
+
+def _stored(model: Model, deployment: Deployment) -> str:
+    """Return the format of the weights, and how the model is published where that is another."""
+    published = formats_label(model)
+    if deployment.weights == "checkpoint":
+        return f"as published, {published}"
+    same = published in {deployment.weights, "bf16"}
+    return deployment.weights if same else f"{deployment.weights}, published as {published}"
+
+
+def _draft_bytes(model: Model, gpu: GpuProfile, deployment: Deployment, extra: Extra) -> float:
+    """Return the weights of the drafter on one GPU, B."""
+    return extra.share * weight_bytes_per_gpu(model, gpu, deployment) + extra.drafter.weight_bytes
 
 
 def _usable_bytes(
@@ -145,7 +161,7 @@ def _plan(
 ) -> tuple[MemoryPlan | None, float]:
     """Return the plan, or None and the bytes that are left (negative: missing)."""
     weights = weight_bytes_per_gpu(model, gpu, deployment)
-    draft_weights = weights * extra.share + extra.drafter.weight_bytes
+    draft_weights = _draft_bytes(model, gpu, deployment, extra)
     taken = weights + draft_weights + engine.memory_reserve_bytes
     usable = _usable_bytes(gpu, engine, deployment, taken)
     left = usable - taken
@@ -198,13 +214,16 @@ def _ways_out(
     extra: Extra,
 ) -> Iterator[str]:
     """Yield changes after which it fits: fewest GPUs first, then least loss of precision."""
+    nothing = Extra(0.0, DraftMemory(0.0, 0.0))
+    if extra != nothing and _plan(model, gpu, engine, deployment, nothing)[0] is not None:
+        yield "choose a smaller drafter"
     ranks = deployment.tensor_parallel
     now = weight_bytes_per_gpu(model, gpu, deployment)
     while True:
         wider = deployment.model_copy(update={"tensor_parallel": ranks})
         if not _allowed(model, gpu, wider):
             return
-        for weights in (deployment.weights, "fp8", "int4"):
+        for weights in (deployment.weights, "checkpoint", "fp8", "int4"):
             asked = wider.model_copy(update={"weights": weights})
             if weights != deployment.weights:
                 asked = asked.model_copy(update={"checkpoint_gb": None})

@@ -45,7 +45,9 @@ class Prefill:
         """
         memory_s = self._context_s * context_tokens + self._query_s * tokens
         compute_s = self._pair_s * pairs
-        longer, shorter = max(memory_s, compute_s), min(memory_s, compute_s)
+        longer, shorter = memory_s, compute_s
+        if longer < shorter:
+            longer, shorter = shorter, longer
         if self._p is not None and longer > 0.0:
             longer *= (1.0 + (shorter / longer) ** self._p) ** (1.0 / self._p)
         seconds = self.fit.fixed_s + longer

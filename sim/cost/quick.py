@@ -11,25 +11,26 @@ from typing import NamedTuple
 
 from sim.cost.attention import NO_LIMIT, Rates
 from sim.cost.forward_pass import ForwardPass
-from sim.cost.prefill import prefill_s
 
 _MOST_REMEMBERED = 1 << 16
-_Line = Callable[[int, int, float, float, float, float, float], tuple[float, float, int]]
-_Mixed = Callable[
-    [int, int, float, float, float, int, int, int, float], tuple[float, float, float]
+Line = Callable[[int, int, float, float, float, float, float], tuple[float, float, int]]
+Mixed = Callable[
+    [int, int, float, float, float, int, int, float, float], tuple[float, float, float]
 ]
 
-_Prompts = Callable[[int, int, int, float], tuple[float, float]]
+_Prompts = Callable[[int, int, float, float], tuple[float, float]]
 """(chunks, their tokens, KV tokens that they read, pairs): s of the pass, s of its attention."""
+_Known = dict[tuple[int, float], tuple[float, float]]
+"""The same of one chunk, by its tokens and those that it reads."""
 
 
 class QuickPass(NamedTuple):
     """The two questions of the engine."""
 
-    line: _Line
+    line: Line
     """(sequences, positions, logits, KV tokens read, pairs, growth of both) of decode passes: as
     `ForwardPass.line`."""
-    mixed: _Mixed
+    mixed: Mixed
     """(the first five of those, chunks, their tokens, KV tokens that they read, their pairs): the
     time of the pass, of its prompts alone, and of its decode part alone, s; 0 without one."""
 
@@ -50,34 +51,45 @@ def quick_pass(cost: ForwardPass) -> QuickPass | None:
     """Return the quick pricing of a replica; None where its passes are not of this kind."""
     if type(cost) is not ForwardPass or not cost.simple:
         return None
-    forms = _Forms(cost)
-    return QuickPass(_line_of(cost, forms), _mixed_of(cost, forms))
+    beside = _Beside(cost)
+    forms = _Forms(cost, beside)
+    return QuickPass(_line_of(cost, forms), _mixed_of(cost, forms, beside))
 
 
-class _Forms(dict[tuple[int, int, float], _Form]):
-    """The form of each size that has come up, by sequences, positions and logits."""
+class _Beside(dict[tuple[int, float, int], float]):
+    """Times of passes without their attention, s, by tokens, logits and sequences."""
 
     def __init__(self, cost: ForwardPass) -> None:
         self._cost = cost
         super().__init__()
 
+    def __missing__(self, size: tuple[int, float, int]) -> float:
+        tokens, logits, count = size
+        held = count if self._cost.stateful else 0
+        seconds = self._cost.beside_attention_s((tokens, logits, held), count)
+        if len(self) < _MOST_REMEMBERED:
+            self[size] = seconds
+        return seconds
+
+
+class _Forms(dict[tuple[int, int, float], _Form]):
+    """The form of each size that has come up, by sequences, positions and logits."""
+
+    def __init__(self, cost: ForwardPass, beside: _Beside) -> None:
+        self._cost, self._beside = cost, beside
+        super().__init__()
+
     def __missing__(self, size: tuple[int, int, float]) -> _Form:
         sequences, positions, logits = size
         (rates,) = self._cost.decode_rates(sequences)
-        beside_s = _beside_s(self._cost, positions, logits, sequences)
+        beside_s = self._beside[positions, logits, sequences]
         form = _Form(beside_s, rates.fixed_s, rates.token_s, rates.pair_s, rates)
         if len(self) < _MOST_REMEMBERED:  # fractional positions hardly repeat
             self[size] = form
         return form
 
 
-def _beside_s(cost: ForwardPass, tokens: int, logits: float, sequences: int) -> float:
-    """Return the time of a pass without its attention, s."""
-    size = tokens, logits, sequences if cost.stateful else 0
-    return cost.beside_attention_s(size, sequences)
-
-
-def _line_of(cost: ForwardPass, forms: _Forms) -> _Line:
+def _line_of(cost: ForwardPass, forms: _Forms) -> Line:
     host = cost.host_beside
 
     def line(  # noqa: PLR0917  # called per pass: positional is faster
@@ -103,14 +115,15 @@ def _line_of(cost: ForwardPass, forms: _Forms) -> _Line:
     return line
 
 
-def _prompts_of(cost: ForwardPass) -> _Prompts:
-    """Return the pricing of prompts alone; passes of one chunk are remembered."""
-    host, kinds = cost.host_beside, cost.prompt_kinds
-    known: dict[tuple[int, int], tuple[float, float]] = {}
+def _prompts_of(cost: ForwardPass, beside: _Beside, known: _Known) -> _Prompts:
+    """Return the pricing of prompts alone; passes of one chunk become known."""
+    host, ((_, kind),) = cost.host_beside, cost.prompt_kinds
 
-    def alone(prompts: int, tokens: int, context: int, pairs: float) -> tuple[float, float]:
-        attention_s = prefill_s(kinds, ((context, pairs),), prompts, tokens, 1.0)
-        pass_s = _beside_s(cost, tokens, prompts, prompts) + attention_s
+    def alone(prompts: int, tokens: int, context: float, pairs: float) -> tuple[float, float]:
+        attention_s = 0.0
+        if tokens:  # else there was no room for any
+            attention_s = kind.seconds(context, pairs, prompts, tokens)
+        pass_s = beside[tokens, prompts, prompts] + attention_s
         if cost.prompt_factor != 1.0:
             pass_s += cost.beyond_kernels_s(pass_s, 0.0, prompts)
         if host is not None:
@@ -119,18 +132,13 @@ def _prompts_of(cost: ForwardPass) -> _Prompts:
             known[tokens, context] = pass_s, attention_s
         return pass_s, attention_s
 
-    def prompts_alone(
-        prompts: int, tokens: int, context: int, pairs: float
-    ) -> tuple[float, float]:
-        found = known.get((tokens, context)) if prompts == 1 else None
-        return found or alone(prompts, tokens, context, pairs)
-
-    return prompts_alone
+    return alone
 
 
-def _mixed_of(cost: ForwardPass, forms: _Forms) -> _Mixed:
-    host, factor, alone = cost.host_beside, cost.prompt_factor, _prompts_of(cost)
-    beside_s, stateful = cost.beside_attention_s, cost.stateful
+def _mixed_of(cost: ForwardPass, forms: _Forms, beside: _Beside) -> Mixed:
+    host, factor = cost.host_beside, cost.prompt_factor
+    known: _Known = {}
+    alone, find = _prompts_of(cost, beside, known), known.get
 
     def mixed(  # noqa: PLR0917  # called per pass: positional is faster
         sequences: int,
@@ -140,10 +148,11 @@ def _mixed_of(cost: ForwardPass, forms: _Forms) -> _Mixed:
         pairs: float,
         prompts: int,
         tokens: int,
-        context: int,
+        context: float,
         prompt_pairs: float,
     ) -> tuple[float, float, float]:
-        prompt_s, prompt_attention_s = alone(prompts, tokens, context, prompt_pairs)
+        one = find((tokens, context)) if prompts == 1 else None
+        prompt_s, prompt_attention_s = one or alone(prompts, tokens, context, prompt_pairs)
         if not sequences:
             return prompt_s, prompt_s, 0.0
         decode_s, fixed_s, token_s, pair_s, _ = forms[sequences, positions, logits]
@@ -151,8 +160,7 @@ def _mixed_of(cost: ForwardPass, forms: _Forms) -> _Mixed:
         attention_s = fixed_s + (memory_s if memory_s >= compute_s else compute_s)  # noqa: FURB136  # hot
         decode_s += attention_s
         count, held = sequences + prompts, positions + tokens
-        size = held, logits + prompts, count if stateful else 0
-        pass_s = beside_s(size, count) + attention_s + prompt_attention_s
+        pass_s = beside[held, logits + prompts, count] + attention_s + prompt_attention_s
         if factor != 1.0:
             pass_s += cost.beyond_kernels_s(pass_s, decode_s, prompts)
         if host is not None:

@@ -12,7 +12,7 @@ from sim.hardware.profile import AsOf, Source, check_source
 class PriceChoice(BaseModel):
     """A price list and term, or a price of one's own with its source and date."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_by_name=True, defer_build=True)
 
     list_name: str | None = Field(default=None, alias="list")
     """Name of a shipped list, or path of one's own."""

@@ -14,11 +14,11 @@ class BlockCount:
     grow otherwise, or whose older blocks are dropped, are kept apart and asked one by one.
     """
 
-    __slots__ = ("_count", "_others", "_places", "_plain", "_shape", "_whole")
+    __slots__ = ("_count", "_others", "_places", "_plain", "_shape", "_size", "_whole")
 
     def __init__(self, shape: KvShape, members: Iterable[Sequence]) -> None:
-        self._shape, self._plain = shape, not shape.windows
-        self._places = [0] * shape.block_tokens
+        self._shape, self._plain, self._size = shape, not shape.windows, shape.block_tokens
+        self._places = [0] * self._size
         """Sequences by b mod size."""
         self._whole = self._count = 0
         """Sum of b // size, and how many they are."""
@@ -36,14 +36,13 @@ class BlockCount:
 
     def used(self, passes: int) -> float:
         """Return the blocks that they need in the pass after `passes` passes."""
-        shape, places = self._shape, self._places
-        size = shape.block_tokens
-        blocks, ahead = divmod(passes, size)
-        whole = self._whole + (blocks + 1) * self._count
+        shape, places, count, size = self._shape, self._places, self._count, self._size
+        whole, ahead = self._whole + (passes // size + 1) * count, passes % size
         whole += sum(places[size - ahead + 1 :]) if ahead else -places[0]
-        used = shape.full * whole + shape.sequence_blocks * self._count
-        for sequence in self._others.values():
-            used += shape.blocks_for(sequence.slots_at(passes))
+        used = shape.full * whole + shape.sequence_blocks * count
+        if self._others:
+            for sequence in self._others.values():
+                used += shape.blocks_for(sequence.slots_at(passes))
         return used
 
     def _add(self, sequence: Sequence, sign: int) -> None:
@@ -51,13 +50,14 @@ class BlockCount:
         if phase is None:  # pragma: no cover - a sequence that decodes has a phase
             raise AssertionError(sequence.row)
         start = sequence.kv + phase.slots_extra - sequence.joined
-        if not self._plain or phase.kv_growth != 1.0 or start != int(start):
+        whole = int(start)
+        if not self._plain or phase.kv_growth != 1.0 or start != whole:
             if sign > 0:
                 self._others[sequence.serial] = sequence
             else:
                 del self._others[sequence.serial]
             return
-        whole, place = divmod(int(start), self._shape.block_tokens)
-        self._places[place] += sign
-        self._whole += sign * whole
+        size = self._size
+        self._places[whole % size] += sign
+        self._whole += sign * (whole // size)
         self._count += sign

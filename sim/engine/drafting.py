@@ -4,6 +4,7 @@ from sim.cost import NO_LIMIT, ForwardPass, Reads, quick_pass
 from sim.decoding import DraftWork
 
 Growths = tuple[tuple[float, float, float, float], ...]
+Line = tuple[float, float, int]
 Prompts = tuple[int, int, int, float]
 """Chunks, their tokens, the KV tokens that they read, their pairs."""
 
@@ -15,7 +16,7 @@ class DraftPricer:
     all of it.
     """
 
-    __slots__ = ("_none", "_quick", "cost", "factor", "work")
+    __slots__ = ("_none", "cost", "factor", "quick", "work")
 
     def __init__(self, work: DraftWork, cost: ForwardPass, draft_cost: ForwardPass | None) -> None:
         """Price with `draft_cost`, or as a share of the served model's `cost`."""
@@ -29,28 +30,38 @@ class DraftPricer:
         else:
             self.cost, self.factor = cost, work.share
         self._none: Reads = ((0.0, 0.0),) * len(cost.reaches)
-        self._quick = quick_pass(self.cost)
+        self.quick = quick_pass(self.cost)
 
-    def line(self, count: int, growths: Growths) -> tuple[float, float, int]:
+    def line(self, count: int, growths: Growths) -> Line:
         """Return the time of a round's drafts [s], what each later one adds to it, for how many.
 
         `growths` is what the batch reads, as `ForwardPass.line` takes it.
         """
         first_s = slope_s = 0.0
-        most, quick = NO_LIMIT, self._quick
+        most = NO_LIMIT
         for times, positions, logits in self.work.passes:
-            held = count, count * positions, count * logits
-            if quick is not None:
-                read, _, growth, _ = growths[0]
-                own = read, positions * read, growth, positions * growth
-                one_s, slope, limit = quick.line(*held, *own)
-            else:
-                every = tuple((r, positions * r, g, positions * g) for r, _, g, _ in growths)
-                one_s, slope, limit = self.cost.line(*held, every)
+            own = tuple((r, positions * r, more, positions * more) for r, _, more, _ in growths)
+            one_s, slope, limit = self.cost.line(count, count * positions, count * logits, own)
             factor = self.factor * times
             first_s += factor * one_s
             slope_s += factor * slope
             most = min(most, limit)
+        return first_s, slope_s, most
+
+    def line_of(self, count: int, read: float, growth: float) -> Line:
+        """Return the same where all layers look back all the way: of the KV read, its growth."""
+        if self.quick is None:
+            return self.line(count, ((read, 0.0, growth, 0.0),))
+        first_s = slope_s = 0.0
+        most, line = NO_LIMIT, self.quick.line
+        for times, positions, logits in self.work.passes:
+            held, drawn = count * positions, count * logits
+            pairs, more = positions * read, positions * growth
+            one_s, slope, limit = line(count, held, drawn, read, pairs, growth, more)
+            factor = self.factor * times
+            first_s += factor * one_s
+            slope_s += factor * slope
+            most = limit if limit < most else most  # noqa: FURB136  # hot
         return first_s, slope_s, most
 
     def round_s(self, count: int, read: float, capped: Reads = ()) -> float:
@@ -102,8 +113,8 @@ class DraftPricer:
         """Return the times of the first pass, of its prompts alone and of its batch alone, s."""
         _, positions, logits = self.work.passes[0]
         own = count, count * positions, count * logits, read, positions * read
-        if self._quick is not None:
-            return self._quick.mixed(*own, *prompts)
+        if self.quick is not None:
+            return self.quick.mixed(*own, *prompts)
         prompt_s, seconds = target_s, self.cost.seconds
         if self.work.share is None:
             prompt_s = seconds(0, 0, 0.0, 0.0, 0.0, *prompts, self._none, prompt_capped)

@@ -1,13 +1,14 @@
 """Paged KV: how many blocks the resident sequences need, and for how many passes they will fit."""
 
 from collections.abc import Iterable
-from math import inf
+from math import ceil, inf
 
 from sim.cost import KvShape
 from sim.decoding import Plan
 from sim.engine.batch import DecodeBatch
 from sim.engine.block_count import BlockCount
 from sim.engine.sequence import Sequence
+from sim.units import TOKEN_ROUNDING
 
 
 class KvPool:
@@ -19,7 +20,7 @@ class KvPool:
 
     def __init__(self, shape: KvShape) -> None:
         self.shape, self._size = shape, shape.block_tokens
-        plain = not shape.windows and not shape.sequence_blocks and shape.full
+        plain = not shape.windows and not shape.sequence_blocks and shape.full == 1.0
         self._growing = max(1e-9, shape.full + sum(weight for _, weight in shape.windows))
         """Blocks that a block's worth of new tokens takes, at most."""
         self.plain_tokens = shape.blocks * shape.block_tokens if plain else -1
@@ -36,6 +37,8 @@ class KvPool:
 
     def blocks_of(self, sequence: Sequence, tokens: float) -> float:  # noqa: ARG002
         """Return the blocks that a sequence takes while it holds `tokens`."""
+        if self.plain_tokens >= 0:  # `blocks_for` with a block a block
+            return ceil((tokens - TOKEN_ROUNDING) / self._size)
         return self.shape.blocks_for(tokens)
 
     def match(self, sequence: Sequence) -> None:
@@ -47,6 +50,8 @@ class KvPool:
 
     def least_free(self, batch: DecodeBatch) -> float:
         """Return a lower bound of what the decoding sequences leave in the coming pass."""
+        if self.plain_tokens >= 0:  # `most_for` with a block a block
+            return self.shape.blocks - (batch.held / self._size + len(batch.members))
         return self.shape.blocks - self.shape.most_for(batch.held, len(batch.members))
 
     def room(self, batch: DecodeBatch) -> float:
@@ -57,11 +62,13 @@ class KvPool:
 
     def passes_that_fit(self, batch: DecodeBatch, passes: int, wanted: int) -> int:
         """Return how many of the next `wanted` passes find their blocks (the first one does)."""
-        if batch.growth * wanted <= self.room(batch):
+        count, growth, room, shape = len(batch.members), batch.growth, self.room(batch), self.shape
+        if growth * wanted <= room:
             return wanted
-        low, high = 1, wanted + 1  # `low` passes fit, `high` do not
-        count, growth, shape = len(batch.members), batch.growth, self.shape
-        limit = self._limit(batch)
+        low, high, limit = 1, wanted + 1, self._limit(batch)  # `low` passes fit, `high` do not
+        if self.plain_tokens >= 0 and growth > 0.0:  # as both bounds below say, but for rounding
+            low = max(low, int(room / growth))
+            high = min(high, int((limit * self._size - batch.held) / growth) + 3)
         while high - low > 1:
             middle = (low + high) // 2
             tokens = batch.held + growth * (middle - 1)

@@ -99,7 +99,7 @@ class Lane(Replica):
         # who waits for the others is billed alike
         prefill_s = leap.prefill_s * first_s / leap.first_s
         times = (start_s, first_s, slope_s, passes, prefill_s)
-        log_passes(self.log, self.index, batch, leap, self.prefilling, times=times)
+        log_passes(self.log, self.index, batch, leap, times)
         if not self._stands_still:
             self.passes += passes
             self.batch.advance(passes)

@@ -1,11 +1,8 @@
 """Leaps as they start, written into the log: the batch and the prompts of their first pass."""
 
-from collections.abc import Iterable
-
 from sim.engine.batch import DecodeBatch
 from sim.engine.log import LEAP, Log
 from sim.engine.pricing import Leap
-from sim.engine.sequence import Sequence
 
 _ROW = LEAP.pack
 Times = tuple[float, float, float, int, float]
@@ -41,28 +38,16 @@ def log_decode(log: Log, replica: int, batch: DecodeBatch, leap: Leap) -> None:
             log.reach(read, growth, share * pairs, share * pairs_growth)
 
 
-def log_mixed(
-    log: Log, replica: int, batch: DecodeBatch, leap: Leap, prefilling: Iterable[Sequence]
-) -> None:
+def log_mixed(log: Log, replica: int, batch: DecodeBatch, leap: Leap) -> None:
     """Write down one pass with prompt chunks."""
-    times = (leap.start_s, leap.first_s, leap.slope_s, leap.passes, leap.prefill_s)
-    log_passes(log, replica, batch, leap, prefilling, times=times)
+    times = leap.start_s, leap.first_s, leap.slope_s, leap.passes, leap.prefill_s
+    log_passes(log, replica, batch, leap, times)
 
 
-def log_passes(
-    log: Log,
-    replica: int,
-    batch: DecodeBatch,
-    leap: Leap,
-    prefilling: Iterable[Sequence],
-    *,
-    times: Times,
-) -> None:
+def log_passes(log: Log, replica: int, batch: DecodeBatch, leap: Leap, times: Times) -> None:
     """Write down passes that hold what `leap` was priced for, and took what `times` say."""
     start_s, first_s, slope_s, passes, prefill_s = times
-    prompts, share = 0, leap.verified
-    for sequence in prefilling:
-        prompts += sequence.computed + sequence.chunk
+    share = leap.verified
     log.leaps += _ROW(
         replica,
         start_s,
@@ -76,7 +61,7 @@ def log_passes(
         batch.growth,
         share * batch.pairs + leap.prefill_pairs,
         share * batch.pairs_growth,
-        batch.held + prompts,
+        batch.held + leap.prefill_held,
         prefill_s,
         leap.draft_s,
         leap.draft_slope_s,

@@ -8,7 +8,7 @@ from sim.engine.habits import Habits
 from sim.engine.schedulers import ChunkedPrefillSettings, SchedulerSettings
 from sim.routers import BaseRouter, RoundRobin
 
-_IN_TURN = RoundRobin()
+_IN_TURN = RoundRobin.model_construct()  # nothing to validate, at import
 
 
 @dataclass(frozen=True, slots=True)

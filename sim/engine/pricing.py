@@ -29,6 +29,7 @@ class Leap:
         "passes",
         "prefill_capped",
         "prefill_context",
+        "prefill_held",
         "prefill_pairs",
         "prefill_s",
         "prefill_sequences",
@@ -51,6 +52,8 @@ class Leap:
         self.draft_s = self.draft_slope_s = 0.0
         """Part of the first pass that is the drafter's, and how it grows."""
         self.prefill_sequences = self.prefill_tokens = self.prefill_context = 0
+        self.prefill_held = 0
+        """KV tokens of all that prefill, of those too that have no chunk in the pass."""
         self.prefill_pairs = 0.0
         self.prefill_capped: Reads = ((0.0, 0.0),) * reaches
         """What the prompt chunks read and pair in the layers of each reach."""
@@ -104,8 +107,9 @@ class Pricer:
 
     def decode(self, batch: DecodeBatch, leap: Leap) -> None:
         """Price the coming passes of a batch that only decodes."""
-        if leap.prefill_tokens:
+        if leap.prefill_held:
             leap.prefill_sequences = leap.prefill_tokens = leap.prefill_context = 0
+            leap.prefill_held = 0
             leap.prefill_pairs = leap.prefill_s = 0.0
             leap.prefill_capped = self._no_reads
         count, quick, drafter = len(batch.members), self.quick, self.drafter
@@ -123,7 +127,11 @@ class Pricer:
             leap.first_s *= leap.time_share
             leap.slope_s *= leap.time_share
         if drafter is not None and leap.drafting:
-            leap.draft_s, leap.draft_slope_s, limit = drafter.line(count, batch.growths())
+            if batch.reaches:
+                drafts = drafter.line(count, batch.growths())
+            else:
+                drafts = drafter.line_of(count, batch.read, batch.growth)
+            leap.draft_s, leap.draft_slope_s, limit = drafts
             leap.first_s += leap.draft_s
             leap.slope_s += leap.draft_slope_s
             leap.limit = min(leap.limit, limit)
@@ -134,20 +142,9 @@ class Pricer:
         The split is by the times that the prompt part and the decode part would take alone;
         prompts that are computed once more after a preemption are billed to output.
         """
-        tokens = context = sequences = again = 0
-        pairs = 0.0
-        for sequence in prefilling:
-            chunk = sequence.chunk
-            if chunk:  # each chunk reads what was computed before it, and itself
-                before = sequence.computed
-                sequences += 1
-                tokens += chunk
-                if sequence.preemptions:
-                    again += chunk
-                context += before + chunk
-                pairs += chunk * before + chunk * (chunk + 1) / 2
+        sequences, tokens, context, pairs, again, held = chunks_of(prefilling)
         leap.prefill_sequences, leap.prefill_tokens = sequences, tokens
-        leap.prefill_context, leap.prefill_pairs = context, pairs
+        leap.prefill_context, leap.prefill_pairs, leap.prefill_held = context, pairs, held
         leap.slope_s, leap.limit, leap.draft_slope_s = 0.0, 1, 0.0
         count, read, share, quick = len(batch.members), batch.read, leap.verified, self.quick
         positions = batch.positions if share == 1.0 else round(share * batch.positions)
@@ -210,6 +207,28 @@ class Pricer:
             one = [prompt_reads(tokens, s.chunk, s.computed) for s in prefilling if s.chunk]
             reads.append((sum(read for read, _ in one), sum(pairs for _, pairs in one)))
         return tuple(reads)
+
+
+def chunks_of(prefilling: Collection[Sequence]) -> tuple[int, int, int, float, int, int]:
+    """Return what the prompt chunks of a pass hold, and the KV tokens of all that prefill.
+
+    The four prompt fields of a `PassLoad`; the tokens that are computed once more; and KV tokens
+    with those of sequences that have no chunk in the pass.
+    """
+    sequences = tokens = context = again = idle = 0
+    pairs = 0.0
+    for sequence in prefilling:
+        chunk, before = sequence.chunk, sequence.computed
+        if chunk:  # each chunk reads what was computed before it, and itself
+            sequences += 1
+            tokens += chunk
+            if sequence.preemptions:
+                again += chunk
+            context += before + chunk
+            pairs += chunk * before + chunk * (chunk + 1) / 2
+        else:
+            idle += before
+    return sequences, tokens, context, pairs, again, context + idle
 
 
 def _verified(

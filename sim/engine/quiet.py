@@ -11,15 +11,22 @@ from collections import deque
 from collections.abc import Callable
 from heapq import heappop
 
+from sim.cost import NO_LIMIT
+from sim.cost.quick import Line, Mixed
 from sim.engine.kv_pool import KvPool
 from sim.engine.log import LEAP
-from sim.engine.pricing import Leap, Pricer, cut_at
+from sim.engine.pricing import Pricer, chunks_of, cut_at
 from sim.engine.replica import Replica
 from sim.engine.schedulers import ChunkedPrefill
 
 _Pass = Callable[[float], float]
 """From the time at which passes begin to that at which they end, s; -1 where they are not simple
 enough."""
+_Decode = Callable[[float, int], float]
+"""The same for at most so many passes; 0 while the scheduler has not been asked: it must be where
+KV may run short."""
+_Mixed = Callable[[float, int, int, int, float, int, int], float]
+"""The same for a pass that holds what `chunks_of` returns."""
 
 
 def quiet_passes(replica: Replica) -> _Pass | None:
@@ -27,36 +34,55 @@ def quiet_passes(replica: Replica) -> _Pass | None:
 
     None where there is no such thing: the replica has habits, rules, a policy or other layers.
     """
-    scheduler, pool, pricer = replica.scheduler, replica.pool, replica.pricer
+    scheduler, pool, quick = replica.scheduler, replica.pool, replica.pricer.quick
     usual = (
         type(replica) is Replica
         and type(scheduler) is ChunkedPrefill
         and type(pool) is KvPool
-        and type(pricer) is Pricer
+        and type(replica.pricer) is Pricer
         and isinstance(replica.waiting, deque)
         and replica.leaping
         and replica.policy is None
         and scheduler.rules is None
         and pool.plain_tokens >= 0
-        and pricer.quick is not None
     )
-    return _passes_of(replica, _decode_of(replica), _prompt_of(replica)) if usual else None
+    if not usual or quick is None:
+        return None
+    decode, mixed = _decode_of(replica, quick.line), _mixed_of(replica, quick.mixed)
+    return _passes_of(replica, decode, _prompt_of(replica, mixed), _chunks_of(replica, mixed))
 
 
-def _passes_of(replica: Replica, decode: _Pass, prompt: _Pass) -> _Pass:
-    batch, feed, waiting = replica.batch, replica.feed, replica.waiting
+def _passes_of(  # noqa: C901  # one loop: calls cost as much as what they would tidy up
+    replica: Replica, decode: _Decode, prompt: _Pass, chunks: _Pass
+) -> _Pass:
+    batch, feed, waiting, fill = (
+        replica.batch,
+        replica.feed,
+        replica.waiting,
+        replica.scheduler.fill,
+    )
     ends, members, take_next = batch.ends, batch.members, replica.take_next
     phase_ended = replica.phase_ended
 
-    def passes(now: float) -> float:
-        """Return the time of the next boundary at which the replica must decide by itself."""
-        while replica.own_left and not replica.prefilling:
-            if waiting:
-                then = prompt(now) if len(waiting) == 1 else -1.0
-            else:
-                then = decode(now) if members else -1.0
+    def passes(now: float) -> float:  # noqa: C901
+        """Return the time of the boundary at which nobody runs, or the measured are through."""
+        while replica.own_left:
+            then = -1.0
+            if not (waiting or replica.prefilling):
+                if not members:
+                    return now
+                then = decode(now, 0)
+            elif len(waiting) == 1 and not replica.prefilling:
+                then = prompt(now)
             if then < 0.0:
-                break
+                replica.now_s = now
+                preempted = fill(replica)
+                if replica.prefilling:
+                    then = chunks(now)
+                elif members:
+                    then = decode(now, 1 if preempted else NO_LIMIT)
+                else:
+                    return now
             now, gone = then, replica.passes
             while ends and ends[0][0] <= gone:
                 _, serial, sequence = heappop(ends)
@@ -69,36 +95,42 @@ def _passes_of(replica: Replica, decode: _Pass, prompt: _Pass) -> _Pass:
     return passes
 
 
-def _decode_of(replica: Replica) -> _Pass:
-    batch, feed, pool, log = replica.batch, replica.feed, replica.pool, replica.log
-    pricer, leap, index, row = replica.pricer, Leap(0), replica.index, LEAP.pack
-    line = pricer.quick.line if pricer.quick and pricer.drafter is None else None
-    members, tokens, size = batch.members, pool.plain_tokens, pool.shape.block_tokens
+def _chunks_of(replica: Replica, mixed: _Mixed) -> _Pass:
+    def chunks(now: float) -> float:
+        """Let the chunks of prompts go by that the scheduler has set."""
+        return mixed(now, *chunks_of(replica.prefilling))
 
-    def decode(now: float) -> float:
-        """Leap until a phase ends, KV runs short or a request comes."""
+    return chunks
+
+
+def _decode_of(replica: Replica, line: Line) -> _Decode:
+    batch, feed, pool, log = replica.batch, replica.feed, replica.pool, replica.log
+    drafter, index, row = replica.pricer.drafter, replica.index, LEAP.pack
+    members, tokens, size = batch.members, pool.plain_tokens, pool.shape.block_tokens
+    waiting = replica.waiting
+
+    def decode(now: float, most: int) -> float:
+        """Leap until a phase ends, KV runs short or a request comes that may be admitted."""
         count, held, passes = len(members), batch.held, replica.passes
         room = tokens - held - count * size
-        if room < 0:
+        if room < 0 and not most:
             return -1.0
         positions, logits, read = batch.positions, batch.logit_positions, batch.read
         growth, pairs, pairs_growth = batch.growth, batch.pairs, batch.pairs_growth
-        if line is not None:
-            first_s, slope_s, limit = line(
-                count, positions, logits, read, pairs, growth, pairs_growth
-            )
-            draft_s = draft_slope_s = 0.0
-        else:
-            pricer.decode(batch, leap)
-            first_s, slope_s, limit = leap.first_s, leap.slope_s, leap.limit
-            draft_s, draft_slope_s = leap.draft_s, leap.draft_slope_s
+        first_s, slope_s, limit = line(count, positions, logits, read, pairs, growth, pairs_growth)
+        draft_s = draft_slope_s = 0.0
+        if drafter is not None:
+            draft_s, draft_slope_s, crossing = drafter.line_of(count, read, growth)
+            first_s, slope_s = first_s + draft_s, slope_s + draft_slope_s
+            limit = crossing if crossing < limit else limit  # noqa: FURB136  # hot
         ahead = batch.next_breakpoint() - passes
-        ahead = ahead if ahead < limit else limit  # noqa: FURB136  # hot
-        if growth * ahead > room:
+        if ahead > limit or most == 1:
+            ahead = 1 if most == 1 else limit
+        if growth * ahead > room and ahead > 1:
             ahead = pool.passes_that_fit(batch, passes, ahead)
         duration_s = ahead * first_s + slope_s * (ahead * (ahead - 1) / 2)
         coming_s = feed.next_s - now
-        if coming_s < duration_s and ahead > 1:
+        if coming_s < duration_s and ahead > 1 and not waiting:
             ahead, duration_s = cut_at(first_s, slope_s, coming_s, ahead)
         log.leaps += row(
             index, now, first_s, slope_s, ahead, count, positions, logits, read,
@@ -113,21 +145,18 @@ def _decode_of(replica: Replica) -> _Pass:
     return decode
 
 
-def _prompt_of(replica: Replica) -> _Pass:
-    batch, pool, log, waiting = replica.batch, replica.pool, replica.log, replica.waiting
-    pricer, leap, index, row = replica.pricer, Leap(0), replica.index, LEAP.pack
-    mixed = pricer.quick.mixed if pricer.quick and pricer.drafter is None else None
-    members, scheduler, tokens = batch.members, replica.scheduler, pool.plain_tokens
-    size, most, budget = (
-        pool.shape.block_tokens,
-        scheduler.max_sequences,
-        scheduler.max_batched_tokens,
+def _prompt_of(replica: Replica, mixed: _Mixed) -> _Pass:
+    batch, pool, waiting, scheduler = (
+        *(replica.batch, replica.pool),
+        *(replica.waiting, replica.scheduler),
     )
+    most, budget = scheduler.max_sequences, scheduler.max_batched_tokens
+    members, tokens, size = batch.members, pool.plain_tokens, pool.shape.block_tokens
 
     def prompt(now: float) -> float:
         """Take the whole prompt of a new request along, if there is room for all of it."""
         head, count, positions = waiting[0], len(members), batch.positions
-        chunk, phase, held = head.target, head.phase, batch.held
+        chunk, phase = head.target, head.phase
         coming = positions + (phase.positions if phase else 0)
         if (
             not chunk
@@ -135,25 +164,43 @@ def _prompt_of(replica: Replica) -> _Pass:
             or count >= most
             or positions + chunk > budget
             or coming > budget
-            or held + chunk + (count + 1) * size > tokens  # the last block may not be full
+            or batch.held + chunk + (count + 1) * size > tokens  # the last block may not be full
         ):
             return -1.0
         replica.now_s = now
         replica.admit(chunk)
-        logits, read, growth = batch.logit_positions, batch.read, batch.growth
+        return mixed(now, 1, chunk, chunk, chunk * (chunk + 1) / 2, 0, chunk)
+
+    return prompt
+
+
+def _mixed_of(replica: Replica, price: Mixed) -> _Mixed:
+    batch, log, drafter = replica.batch, replica.log, replica.pricer.drafter
+    members, index, row = batch.members, replica.index, LEAP.pack
+
+    def mixed(  # noqa: PLR0917  # called per pass: positional is faster
+        now: float, prompts: int, tokens: int, context: int, own: float, again: int, kept: int
+    ) -> float:
+        """Let a pass with chunks go by; they make `own` pairs and keep so many KV tokens."""
+        count, positions, logits = len(members), batch.positions, batch.logit_positions
+        read, held, growth = batch.read, batch.held, batch.growth
         pairs, pairs_growth = batch.pairs, batch.pairs_growth
-        prompt_pairs = chunk * (chunk + 1) / 2
-        if mixed is not None:
-            pass_s, prompt_s, decode_s = mixed(
-                count, positions, logits, read, pairs, 1, chunk, chunk, prompt_pairs
-            )
-            prefill_s, draft_s = pass_s * prompt_s / (prompt_s + decode_s), 0.0
-        else:
-            pricer.mixed(batch, replica.prefilling, leap)
-            pass_s, prefill_s, draft_s = leap.first_s, leap.prefill_s, leap.draft_s
+        pass_s, prompt_s, decode_s = price(
+            count, positions, logits, read, pairs, prompts, tokens, context, own
+        )
+        draft_s = 0.0
+        if drafter is not None:
+            chunks = prompts, tokens, context, own
+            drafts = drafter.mixed(count, read, (), chunks, (), prompt_s)
+            draft_s, prompt_s, decode_s = drafts[2], prompt_s + drafts[0], decode_s + drafts[1]
+            pass_s += draft_s
+        prefill_s = pass_s * prompt_s / (prompt_s + decode_s)
+        if again:
+            prefill_s *= 1.0 - again / tokens
         log.leaps += row(
-            index, now, pass_s, 0.0, 1, count + 1, positions + chunk, logits + 1, read + chunk,
-            growth, pairs + prompt_pairs, pairs_growth, held + chunk, prefill_s, draft_s, 0.0,
+            index, now, pass_s, 0.0, 1, count + prompts, positions + tokens, logits + prompts,
+            read + context, growth, pairs + own, pairs_growth, held + kept, prefill_s,
+            draft_s, 0.0,
         )  # fmt: skip
         batch.read, batch.held, batch.pairs = read + growth, held + growth, pairs + pairs_growth
         replica.passes += 1
@@ -161,4 +208,4 @@ def _prompt_of(replica: Replica) -> _Pass:
         replica.advance_prompts(now)
         return now
 
-    return prompt
+    return mixed

@@ -135,7 +135,7 @@ class Replica(Observed):
             self.follow(self.policy, leap)
         room = self.pool.room(batch)
         if self.waiting or self.prefilling or room < 0:
-            preempted = self.scheduler.fill(self)
+            preempted, room = self.scheduler.fill(self), self.pool.room(batch)
         if not self.running:
             return -1.0
         if not self.leaping:
@@ -146,7 +146,7 @@ class Replica(Observed):
             self.pricer.mixed(self.beside, self.prefilling, leap)
             if self.extra_s:
                 self.add_extra(leap)
-            log_mixed(log, self.index, self.beside, leap, self.prefilling)
+            log_mixed(log, self.index, self.beside, leap)
             return leap.first_s
         self.pricer.decode(batch, leap)
         if self.extra_s:
@@ -178,13 +178,14 @@ class Replica(Observed):
 
     def advance_prompts(self, now: float) -> None:
         """Count the chunks of the pass that has ended; those that are through go on to decode."""
-        going_on: list[Sequence] = []
         ready: list[Sequence] = []
         for sequence in self.prefilling:
-            sequence.computed += sequence.chunk
+            sequence.computed = computed = sequence.computed + sequence.chunk
             sequence.chunk = 0
-            (ready if sequence.computed >= sequence.target else going_on).append(sequence)
-        self.prefilling = going_on
+            if computed >= sequence.target:
+                ready.append(sequence)
+        if ready:
+            self.prefilling = [s for s in self.prefilling if s.computed < s.target]
         for sequence in ready:
             self._prefilled(sequence, now)
 

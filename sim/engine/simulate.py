@@ -12,6 +12,7 @@ from sim.cost import ForwardPass
 from sim.decoding import Plan, Strategy
 from sim.engine.feed import Feed
 from sim.engine.fleet import Fleet, Pricing, peak_share
+from sim.engine.front_end import front_end_of
 from sim.engine.limits import Limits, never_runs
 from sim.engine.log import Log, in_system
 from sim.engine.open_loop import OpenLoop
@@ -199,9 +200,8 @@ class _World:
         leaps = log.columns([r.in_flight for r in self.replicas if r.in_flight >= 0])
         status, last_token_s = np.asarray(log.status), np.asarray(log.last_token_s)
         status[~np.isnan(last_token_s)] = Status.FINISHED
-        arrival_s = np.asarray(log.arrival_s)
+        arrival_s, first_token_s = np.asarray(log.arrival_s), np.asarray(log.first_token_s)
         entered = ~np.isnan(arrival_s) & (status != Status.REJECTED)
-        first_token_s = np.asarray(log.first_token_s)
         order = np.arange(len(traffic)) if self.loop is None else self.loop.order()
         places = np.argsort(order)
         counted = places < traffic.measured
@@ -239,6 +239,7 @@ class _World:
             events=len(leaps.passes) + int(entered.sum()),
             rejections=tuple(sorted(self._rejections.items())),
             warmup=traffic.warmup,
+            front_end=front_end_of(log, leaps),
             class_names=traffic.class_names,
             stints=stints_in_order(log.stints, places),
             standing=log.habits.standing(),

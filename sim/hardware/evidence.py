@@ -12,7 +12,7 @@ Share = Annotated[float, Ge(0), Field(allow_inf_nan=False)]
 class Evidence(BaseModel):
     """Written by `paretoken calibrate fit`; a fit that was set by hand has none."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     kernels: str
     """Whose kernels, of which version."""

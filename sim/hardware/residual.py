@@ -22,7 +22,7 @@ _MOST = 5.0
 class Axis(BaseModel):
     """The knots of one quantity."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     of: Coordinate
     at: tuple[Knot, ...] = Field(min_length=2)
@@ -40,7 +40,7 @@ class Residual(BaseModel):
     Beyond the grid it fades to nothing within one octave: the form alone holds there.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     axes: tuple[Axis, ...] = Field(min_length=1, max_length=4)
     hundredths: str
@@ -69,7 +69,7 @@ class ExpertShapes(BaseModel):
     those near it.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     tokens: tuple[Knot, ...] = Field(min_length=2)
     shapes: str

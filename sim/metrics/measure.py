@@ -61,7 +61,7 @@ def measure(
         utilisation=utilisation(simulation, window, rows(counted, done)),
         littles_law=littles_law(simulation, None if overloaded else arriving),
         waterfall=() if overloaded else waterfall(counted, pipeline),
-        window=window,
+        window=window, front_end_behind=load.front_end,
         warmup_requests=warmup,
         interval_basis=_interval_basis(simulation, overloaded=overloaded, asked=intervals),
         notes=notes(

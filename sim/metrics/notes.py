@@ -22,6 +22,11 @@ DOMINATED: Final = 0.5
 """Share of the slowest hundredth from which on the opening of a closed loop makes the p99."""
 
 
+GROWING: Final = "the queue grows without bound: latencies depend on the length of the run"
+FALLING_BEHIND: Final = (
+    "tokens wait longer and longer for the front end, the one process that hands out those of all"
+    " users of a replica: latencies depend on the length of the run"
+)
 OPENED: Final = "are those that all users sent at once when the loop began"
 
 
@@ -60,7 +65,7 @@ def _rejected(simulation: Simulation) -> tuple[str, ...]:
 
 def _overloaded(load: Load) -> Iterator[str]:
     """Say what the throughput of an overloaded run stands for."""
-    yield "the queue grows without bound: latencies depend on the length of the run"
+    yield FALLING_BEHIND if load.front_end else GROWING
     window = load.saturated
     if window is None:
         yield (
@@ -71,7 +76,7 @@ def _overloaded(load: Load) -> Iterator[str]:
     yield (
         "throughput, busy share and costs per unit are those of the saturated deployment:"
         f" {window.start_s:.0f} s to {window.end_s:.0f} s of the run, the second half of the time"
-        " in which requests waited"
+        f" in which {'tokens' if load.front_end else 'requests'} waited"
     )
     if load.turns < ROUGH_TURNS:
         yield (

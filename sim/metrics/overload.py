@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from math import inf
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 
+from sim.metrics.backlog import Backlog
 from sim.metrics.intervals import standard_error, student_t95
 from sim.metrics.quantities import finished
 from sim.metrics.window import Window
@@ -34,6 +35,15 @@ class Load:
     """No queue grows, but the number inside still does: the run ended before it settled."""
     too_short: bool = False
     """Nothing says that it keeps up with steady traffic, and nothing that it does not."""
+    front_end: bool = False
+    """Of an overloaded run: no request waits for a place, but tokens for the front end."""
+
+
+class _Count(Protocol):
+    """Something that may grow without bound."""
+
+    def at(self, time_s: FloatArray) -> FloatArray:
+        """Return how many requests there are at some times, s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +84,8 @@ def judge(simulation: Simulation) -> Load:
     3 in 4 at 5,000 requests, 99 in 100 at 20,000). A burst that has drained by the last arrival
     leaves no growth; a trace that ends inside a burst of more than about the last sixth of its
     arrivals is overloaded at its end, and is called so. A closed loop cannot be overloaded.
+    What waits for a front end with a rate of its own makes the same test, counted in the work of
+    a mean request: there is no queue before the GPU then.
     """
     records = simulation.records
     arrivals = records.arrival_s[: simulation.measured]
@@ -83,18 +95,25 @@ def judge(simulation: Simulation) -> Load:
         return Load(overloaded=False, too_short=too_short)
     queue = _flow(records, records.admitted_s)
     middle = len(arrivals) // 2
-    overloaded = _grows(queue, arrivals[middle:]) or (
-        _grows(queue, arrivals) and _growth(queue, arrivals[middle:]).sum() > 0
-    )
-    if overloaded:
+    if _without_bound(queue, arrivals):
         window, turns = saturated_window(records, float(arrivals[-1]))
         return Load(overloaded=True, saturated=window, turns=turns)
+    backlog = Backlog.of(simulation)
+    if backlog is not None and _without_bound(backlog, arrivals):
+        window, turns = backlog.saturated(records, float(arrivals[-1]))
+        return Load(overloaded=True, saturated=window, turns=turns, front_end=True)
     inside = _flow(records, records.last_token_s)
     late = arrivals[middle:]
     behind = _growth(inside, late).sum() > (1 - KEEPING_UP) * len(late)
     filling_up = bool(behind and _grows(inside, late))
     too_short |= filling_up and simulation.steady_state  # a trace is all there is
     return Load(overloaded=False, filling_up=filling_up, too_short=too_short)
+
+
+def _without_bound(count: _Count, arrivals_s: FloatArray) -> bool:
+    """Tell whether a count grows over the second half of the arrivals, or over all of them."""
+    late = arrivals_s[len(arrivals_s) // 2 :]
+    return _grows(count, late) or (_grows(count, arrivals_s) and _growth(count, late).sum() > 0)
 
 
 def _flow(records: RequestRecords, went_s: FloatArray, *, replica: int | None = None) -> _Flow:
@@ -108,14 +127,14 @@ def _flow(records: RequestRecords, went_s: FloatArray, *, replica: int | None = 
     )
 
 
-def _growth(flow: _Flow, arrivals_s: FloatArray) -> FloatArray:
+def _growth(flow: _Count, arrivals_s: FloatArray) -> FloatArray:
     """Return by how much a count grows over each stretch of the arrivals."""
     stretches = min(STRETCHES, len(arrivals_s) // ARRIVALS_PER_STRETCH)
     edges = np.linspace(0, len(arrivals_s) - 1, max(stretches, 2) + 1).astype(np.int64)
     return np.diff(flow.at(arrivals_s[edges]))
 
 
-def _grows(flow: _Flow, arrivals_s: FloatArray) -> bool:
+def _grows(flow: _Count, arrivals_s: FloatArray) -> bool:
     """Tell whether a count grows beyond noise, by at least one request a stretch."""
     growth = _growth(flow, arrivals_s)
     if len(growth) < LEAST_STRETCHES:

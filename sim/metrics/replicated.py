@@ -104,6 +104,7 @@ def pool(runs: Sequence[Replication], *, slo: Slo, seed: int) -> Metrics:
             mean_of_known([metrics.utilisation.busy for metrics in many]),
             max(metrics.utilisation.kv_peak for metrics in many),
         ),
+        front_end_behind=overloaded and any(metrics.front_end_behind for metrics in many),
         littles_law=LittlesLaw(*sides),
         waterfall=() if overloaded else _stages(many),
         interval_basis=f"90 %, {len(runs)} runs with seeds of their own: Student's t over the runs"
@@ -209,8 +210,10 @@ def _notes(many: Sequence[Metrics], counts: RequestCounts, *, overloaded: bool) 
     short = sum(metrics.too_short for metrics in many)
     said = []
     if overloaded:
+        behind = any(metrics.front_end_behind for metrics in many)
+        queue = "what waits for the front end" if behind else "the queue"
         said.append(
-            f"the queue grows without bound in {odd} of {len(many)} runs: latencies depend on the"
+            f"{queue} grows without bound in {odd} of {len(many)} runs: latencies depend on the"
             " length of the run; throughput, busy share and costs per unit are those of the"
             " saturated deployment"
         )

@@ -132,6 +132,8 @@ class Metrics:
     interval_basis: str
     """What the intervals speak for, or that none were asked for."""
     notes: tuple[str, ...]
+    front_end_behind: bool = False
+    """Of an overloaded run: the front end falls behind, not the GPU."""
     classes: tuple[ClassMetrics, ...] = ()
     """One for each class; none where there is only one."""
 

@@ -16,6 +16,7 @@ from sim.metrics.calibration_share import Off, factors, with_calibration
 from sim.metrics.replicated import Replication, pool, replication
 from sim.metrics.result import Metrics
 from sim.metrics.stretch import later, sooner
+from sim.planning.off_in_part import first_requests, off_in_part
 from sim.planning.precision import reached
 from sim.planning.sweep import workers_for
 from sim.processes import Failed, map_tasks
@@ -171,37 +172,48 @@ def _cost(runs: Sequence[_Run], metrics: Metrics) -> Cost | None:
 
 def _calibrated(outcome: Outcome, workers: int | None) -> Outcome:
     """Widen the intervals by the error of the calibration, where the profile states one."""
-    scenario, fitted = outcome.scenario, outcome.serving.fitted
+    fitted = outcome.serving.fitted
     error = log_error(fitted.error, outcome.serving.cost.fits_used)
     if error is None:
         said = f"{CALIBRATION_LEFT_OUT} (its profile states no held-out error)"
         return _saying(outcome, None, said)
+    both = factors(error.sigma)
+    first = first_requests(outcome)
+    off = None if first is None else off_in_part(outcome, first, both)
+    if off is None:
+        first, off = None, _off(outcome, both, workers)
+    metrics = with_calibration(outcome.metrics, off)
+    cost = None if outcome.cost is None else of_all([outcome.cost], metrics)
+    return _saying(replace(outcome, metrics=metrics, cost=cost), error, None, first)
+
+
+def _off(outcome: Outcome, both: tuple[float, float], workers: int | None) -> Off:
+    """Serve all requests of all runs with the times shorter and longer."""
+    scenario = outcome.scenario
     runs = 1 if outcome.replications is None else outcome.replications.runs
-    both = [
-        _task(scenario, number, factor)
-        for factor in factors(error.sigma)
-        for number in range(runs)
-    ]
-    done = [one.replication for one in _done(both, workers, None)]
+    tasks = [_task(scenario, number, factor) for factor in both for number in range(runs)]
+    done = [one.replication for one in _done(tasks, workers, None)]
     parts = done[:runs], done[runs:]
     pooled = [
         part[0].metrics if runs == 1 else pool(part, slo=scenario.slo, seed=scenario.run.seed)
         for part in parts
     ]
-    metrics = with_calibration(outcome.metrics, Off(*pooled))
-    cost = None if outcome.cost is None else of_all([outcome.cost], metrics)
-    return _saying(replace(outcome, metrics=metrics, cost=cost), error, None)
+    return Off(*pooled)
 
 
-def _saying(outcome: Outcome, error: LogError | None, missing: str | None) -> Outcome:
+def _saying(
+    outcome: Outcome, error: LogError | None, missing: str | None, first: int | None = None
+) -> Outcome:
     """Return the outcome with a word on which part of its intervals is which."""
     rest = [one for one in outcome.not_modelled if not one.startswith(CALIBRATION_LEFT_OUT)]
     if error is None:
         return replace(outcome, not_modelled=(*([missing] if missing else []), *rest))
+    shown = "" if first is None else f", as the first {first:,} requests show"
     part = Part(
         "calibrated" if outcome.serving.fitted.origin != "measured" else "measured",
         "`interval_*`: sampling alone; `..._with_calibration`: and all times off together by"
-        f" -/+ 1.645 x {error.sigma:.1%}, the shared log error of the kernels ({error.basis})",
+        f" -/+ 1.645 x {error.sigma:.1%}, the shared log error of the kernels ({error.basis})"
+        f"{shown}",
     )
     return replace(
         outcome,

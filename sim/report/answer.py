@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from sim.provenance import weakest
+from sim.report.load import load_label, too_much_label
 from sim.report.seeds import seeds_label
 from sim.report.words import (
     count,
@@ -16,9 +17,7 @@ from sim.report.words import (
     usd,
 )
 from sim.run import Outcome
-from sim.scenario import Scenario
 from sim.units import counted
-from sim.workload import ClosedLoop, Varying
 
 _TARGETS: Final = {"ttft": "TTFT", "tpot": "TPOT", "max_gap": "longest gap", "ttlt": "TTLT"}
 _BOUND: Final = {
@@ -155,17 +154,6 @@ def classes_in_trouble(outcome: Outcome) -> str | None:
     return "; ".join(parts) or None
 
 
-def load_label(scenario: Scenario) -> str:
-    """Return what is asked of a deployment."""
-    arrivals, rate = scenario.workload.arrivals, scenario.workload.offered_requests_per_s
-    if isinstance(arrivals, ClosedLoop):
-        return f"{count(arrivals.users)} {'user' if arrivals.users == 1 else 'users at once'}"
-    if rate is None:
-        return "this trace"
-    mean = " on average" if isinstance(arrivals, Varying) else ""
-    return f"{significant(rate)} requests/s{mean}"
-
-
 def _refused(outcome: Outcome) -> str | None:
     counts = outcome.metrics.requests
     lost = {"rejected": counts.rejected, "unfinished": counts.unfinished}
@@ -223,10 +211,21 @@ def _first_token(outcome: Outcome) -> str:
 
 def _overloaded(outcome: Outcome, name: str) -> str:
     subject = _subject(outcome, ("cannot sustain", "cannot sustain"))
-    sentence = f"Overloaded: {subject} {load_label(outcome.scenario)}{name}"
+    sentence = f"Overloaded: {subject} {too_much_label(outcome)}{name}"
     classes, sustained = classes_in_trouble(outcome), outcome.metrics.sustainable_requests_per_s
     sentence = sentence if classes is None else f"{sentence}: {classes}"
+    sentence += _front_end(outcome)
     if sustained is None:
         return sentence
     pronoun = "it sustains" if outcome.scenario.deployment.gpus == 1 else "they sustain"
     return f"{sentence}; {pronoun} about {number(sustained, 2)}"
+
+
+def _front_end(outcome: Outcome) -> str:
+    """Name the front end where it is what falls behind."""
+    habits = outcome.serving.limits.habits
+    if not outcome.metrics.front_end_behind or habits is None:
+        return ""
+    rate = significant(1 / habits.front_end_s_per_chunk)
+    whose = "the front end" if outcome.scenario.deployment.replicas == 1 else "front ends"
+    return f": {whose} ({rate} tokens/s) cannot hand the answers out as fast"

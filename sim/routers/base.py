@@ -35,7 +35,7 @@ class Arrival(NamedTuple):
 class BaseRouter(BaseModel):
     """Settings of a router; what it decides is a pure function of the loads and the arrival."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     kind: str
     """The router's id; each router narrows it to its own."""

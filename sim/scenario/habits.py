@@ -12,6 +12,7 @@ from sim.engine.schedulers import (
     StaticBatchingSettings,
 )
 from sim.hardware import EngineProfile, FittedProfile, GemmFit, GpuProfile, load_fitted
+from sim.scenario.schema import Scenario
 
 SCHEDULERS: Final[dict[str, type[SchedulerSettings]]] = {
     "chunked_prefill": ChunkedPrefillSettings,
@@ -21,9 +22,12 @@ SCHEDULERS: Final[dict[str, type[SchedulerSettings]]] = {
 }
 
 
-def scheduler_of(asked: SchedulerSettings | None, engine: EngineProfile) -> SchedulerSettings:
+def scheduler_of(scenario: Scenario, engine: EngineProfile) -> SchedulerSettings:
     """Return the scheduler that the scenario names, or the engine's own."""
-    return SCHEDULERS[engine.scheduler]() if asked is None else asked
+    asked = scenario.scheduler
+    if asked is None:
+        return SCHEDULERS[engine.scheduler]()
+    return asked.for_classes(scenario.workload.class_names) if asked.class_weights else asked
 
 
 def habits_of(engine: EngineProfile) -> Habits | None:

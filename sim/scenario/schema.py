@@ -61,13 +61,14 @@ class Scenario(BaseModel):
     """What goes into a pass; None: as the engine does it."""
     fitted: str | None = None
     """Name of a fitted profile (kernels), or path of your own; None: that of GPU and engine."""
-    deployment: Deployment = Deployment()
-    decoding: AnyStrategy = Autoregressive()
+    # Defaults need no validation: a validator of each would be built at import.
+    deployment: Deployment = Deployment.model_construct()
+    decoding: AnyStrategy = Autoregressive.model_construct()
     strategies: tuple[AnyStrategy, ...] = ()
     """Strategies that `frontier` sweeps besides `decoding`."""
     workload: Workload
-    slo: Slo = Slo()
-    pipeline: Pipeline = Pipeline()
+    slo: Slo = Slo.model_construct()
+    pipeline: Pipeline = Pipeline.model_construct()
     prices: PriceChoice | None = None
     cold_start: ColdStart | None = None
     """What is known of the start of a replica (`paretoken coldstart`); runs are warm."""

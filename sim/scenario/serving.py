@@ -58,7 +58,7 @@ def resolve(scenario: Scenario) -> Serving:
         draft_share=(draft.share or 0.0) if draft else 0.0,
         drafter=None if drafter is None else drafter.memory,
     )
-    scheduler = scheduler_of(scenario.scheduler, engine)
+    scheduler = scheduler_of(scenario, engine)
     check_policy(strategy, scheduler)
     limits = Limits(
         replicas=deployment.replicas,

@@ -1,11 +1,29 @@
 """A rate that changes over time, and the arrivals that follow it exactly."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, cycle
+from math import inf, isinf
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from sim.records import FloatArray, IntArray
+
+_MOST_PIECES: Final = 100_000
+"""Pieces that are looked at for the worst stretch: enough for weeks."""
+_SAME: Final = 1e-9
+"""Times as far apart as rounding are one."""
+
+
+class Stretch(NamedTuple):
+    """A time in which a rate lies above another one."""
+
+    from_s: float
+    to_s: float
+    peak_requests_per_s: float
+    excess: float
+    """Mean number of arrivals beyond those of the other rate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +103,48 @@ class RateCurve:
         return np.asarray(
             np.maximum.accumulate(times_s)
         )  # across an edge rounding could turn back
+
+    def worst_above(self, requests_per_s: float, until_s: float) -> Stretch | None:
+        """Return the stretch until then in which most arrive beyond a rate; `None`: never above.
+
+        >>> curve = RateCurve.of([60, 60], [2, 10], [2, 10], repeats=False)
+        >>> curve.worst_above(4, until_s=120)
+        Stretch(from_s=60.0, to_s=120.0, peak_requests_per_s=10.0, excess=360.0)
+        """
+        worst, last = None, None
+        for start_s, length_s, left, right in self._pieces(until_s):
+            if max(left, right) <= requests_per_s:
+                continue
+            slope = (right - left) / length_s
+            crossing_s = (requests_per_s - left) / slope if slope else 0.0
+            begin_s = crossing_s if left < requests_per_s else 0.0
+            end_s = crossing_s if right < requests_per_s else length_s
+            ends = max(left, requests_per_s), max(right, requests_per_s)
+            excess = (end_s - begin_s) * (sum(ends) / 2 - requests_per_s)
+            found = Stretch(start_s + begin_s, start_s + end_s, max(left, right), excess)
+            if last is not None and abs(last.to_s - found.from_s) <= _SAME * found.from_s:
+                peak = max(last.peak_requests_per_s, found.peak_requests_per_s)
+                found = Stretch(last.from_s, found.to_s, peak, last.excess + excess)
+            last = found
+            worst = found if worst is None or found.excess > worst.excess else worst
+        return worst
+
+    def _pieces(self, until_s: float) -> Iterator[tuple[float, float, float, float]]:
+        """Yield start and length [s] and both rates of the pieces until then; the last is cut."""
+        whole = list(zip(self.lasting_s.tolist(), self.left.tolist(), self.right.tolist(),
+                         strict=True))  # fmt: skip
+        after = whole if self.repeats else [(inf, whole[-1][2], whole[-1][2])]
+        start_s = 0.0
+        for number, (length_s, left, right) in enumerate(chain(whole, cycle(after))):
+            rest_s = until_s - start_s
+            if rest_s <= 0 or number >= _MOST_PIECES:
+                return
+            if length_s > rest_s:
+                slope = 0.0 if isinf(length_s) else (right - left) / length_s
+                length_s, right = rest_s, left + slope * rest_s  # noqa: PLW2901  # cut
+            if length_s > 0:
+                yield start_s, length_s, left, right
+            start_s += length_s
 
     def _inside_s(self, piece: IntArray, mass: FloatArray) -> FloatArray:
         """Return the time into a piece at which its cumulative rate is `mass`.

@@ -115,7 +115,7 @@ def draw_open(arrivals: OpenLoop, asked: Asked, requests: int, seed: int) -> Tra
         turns = Turns(groups.first, asked.pauses_s(drawn, seed))
     if come < measured:
         raise InputError(
-            f"only {come:,} of {counted(measured, 'request')} come: then the rate is 0 for good",
+            f"only {come:,} of {measured:,} requests arrive: then the rate is 0 for good",
             where="workload.arrivals",
             remedy="lower `run.requests`, or end on a rate above 0",
         )

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from sim.errors import InputError
 from sim.records import FloatArray
 from sim.units import counted
+from sim.workload.rate_curve import RateCurve
 from sim.workload.renewal import unit_times_within
 from sim.workload.varying import Cv, Duration, RateOrNone
 
@@ -89,6 +90,13 @@ class Windows(BaseModel):
             return cycle(windows)
         last = windows[-1]
         return chain(windows, repeat(last) if last.requests_per_s else ())
+
+    def curve(self) -> RateCurve:
+        """Return the rate over time."""
+        windows = self.all_windows()
+        rates = [self.rate_scale * window.requests_per_s for window in windows]
+        lasting_s = [window.for_s for window in windows]
+        return RateCurve.of(lasting_s, rates, rates, repeats=self.repeat)
 
     @property
     def mean_requests_per_s(self) -> float:

@@ -210,6 +210,13 @@ class Workload(BaseModel):
         kinds = () if isinstance(self.arrivals, Trace) else self.kinds()
         return max((one.least_tokens() for one in kinds), default=0)
 
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """Names of the classes of the traffic, in their order; `default` without any."""
+        if isinstance(self.arrivals, Trace):
+            return self._trace_rows(self.arrivals).class_names
+        return tuple(one.name for one in self.kinds())
+
     def mean_tokens(self) -> tuple[float, float]:
         """Mean input and output length of a request, tokens: of sessions that no limit ends."""
         if isinstance(self.arrivals, Trace):

@@ -1,8 +1,10 @@
 """Counts by hand, from the published shapes of Llama 3.1."""
 
+from dataclasses import replace
+
 import pytest
 
-from sim.cost.attention import Attention, attention_kinds
+from sim.cost.attention import Attention, attention_kinds, decode_rates
 from sim.cost.formats import StoredAs
 from sim.cost.layers import Layers, layers_of
 from sim.cost.layout import Layout
@@ -110,3 +112,44 @@ def test_small_kernels_move_the_tensors_between_the_products(llama_8b: Model) ->
     (small,) = [timed for timed in plain.timed(3.0) if timed.name == "small kernels"]
     assert small.bytes_moved == 3 * 2 * (8 * 4096 + 3 * 14336)
     assert small.count == 32
+
+
+def test_hyper_connections_move_their_streams_around_each_block(llama_8b: Model) -> None:
+    """Coefficients and input read 4 streams each and write 1 tensor; the merge reads 4 and the
+    output, and writes 4: 18 tensors a block, 2 blocks a layer."""
+    gpu, parts = load_gpu("h100_sxm"), layers(llama_8b)
+    wide = replace(llama_8b, residual_streams=4)
+    plain = Plain(wide, gpu, load_fitted(gpu, "generic"), Layout(1, 1, 1, 1), parts)
+    (small,) = [timed for timed in plain.timed(3.0) if timed.name == "small kernels"]
+    assert small.bytes_moved == 3 * 2 * (2 * 18 * 4096 + 3 * 14336)
+
+
+def test_a_norm_more_in_a_layer_is_a_kernel_more(llama_8b: Model) -> None:
+    """Two norms, rotary embedding, cache write and activation are five; two norms more, seven."""
+    gpu, groups = load_gpu("h100_sxm"), []
+    for group in llama_8b.groups:
+        layer = replace(group.layer, norm_elements=4 * 4096)
+        groups.append(replace(group, layer=layer))
+    normed = replace(llama_8b, groups=tuple(groups))
+    fitted = load_fitted(gpu, "generic")
+    times = []
+    for model in (llama_8b, normed):
+        plain = Plain(model, gpu, fitted, Layout(1, 1, 1, 1), layers(model))
+        (small,) = [timed for timed in plain.timed(1.0) if timed.name == "small kernels"]
+        times.append(float(small.seconds))
+    assert times[1] == pytest.approx(times[0] * 7 / 5)
+
+
+@pytest.mark.parametrize(("name", "times"), [("deepseek-v3.2", 2), ("deepseek-v3", 1)])
+def test_a_position_reads_its_own_tokens_only_where_an_indexer_chooses_them(
+    name: str, times: int
+) -> None:
+    """Two positions of a sequence read 2,048 chosen tokens each, or one cache for both."""
+    gpu, layout = load_gpu("b200_sxm"), Layout.of(Deployment(tensor_parallel=8))
+    kind = attention_kinds(load_model(name), layout, "fp8")[0]
+    rates = decode_rates(kind, gpu, load_fitted(gpu, "generic"), "fp8")
+    one = rates.seconds(2048.0, 2048.0) - rates.fixed_s
+    two = rates.seconds(2048.0, 2 * 2048.0) - rates.fixed_s
+    assert two == pytest.approx(times * one)
+    operation = rates.operation(2048.0, 2 * 2048.0, "decode")
+    assert operation.bytes_moved == kind.token_bytes * 2048 * times

@@ -176,3 +176,14 @@ def test_every_target_has_a_name_for_people() -> None:
     assert target_label("ttlt_p90") == "TTLT p90"
     assert target_label("max_gap_p50") == "longest gap p50"
     assert target_label("tpot") == "TPOT"
+
+
+def test_a_front_end_that_falls_behind_is_named_with_its_rate() -> None:
+    # 4 requests of 100 tokens a second for a front end of 200 tokens/s: it hands out half
+    slow = outcome(
+        **offered(4, 400, 100), engine="generic", engine_options={"front_end_tokens_per_s": 200}
+    )
+    text = answer(slow)
+    assert text.startswith("Overloaded: 1 × H100 cannot sustain 4 requests/s of tale: the front ")
+    assert "the front end (200 tokens/s) cannot hand the answers out as fast" in text
+    assert slow.metrics.sustainable_requests_per_s == pytest.approx(2.0, rel=0.02)

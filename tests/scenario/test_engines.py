@@ -25,6 +25,9 @@ CONTENT: dict[str, Any] = {
 }
 
 
+FAIR = {"kind": "chunked_prefill", "order": "fair"}
+
+
 def scenario(**keys: Any) -> Scenario:
     return build_scenario({**CONTENT, **keys}, where="here", folder=Path())
 
@@ -84,6 +87,8 @@ def test_an_option_replaces_the_setting_of_the_preset_and_says_so() -> None:
         ({"scheduler": {"kind": "prefil_first"}}, "should be one of"),
         ({"scheduler": {"kind": "chunked_prefill", "ageing_s": 5}}, "goes with `order: priority`"),
         ({"scheduler": {"kind": "chunked_prefill", "class_weights": [1]}}, "`order: fair`"),
+        ({"scheduler": FAIR | {"class_weights": 3}}, "by name, as in {chat: 3}"),
+        ({"scheduler": FAIR | {"class_weights": [0]}}, "greater than 0"),
         ({"scheduler": {"kind": "decode_first", "refill_share": 1}}, "less than 1"),
     ],
 )
@@ -189,3 +194,20 @@ def test_priorities_that_the_scheduler_does_not_look_at_are_told() -> None:
     assert "scheduler.order" not in " ".join(
         not_modelled(scenario(workload=workload, scheduler=order))
     )
+
+
+def test_weights_of_classes_go_by_their_names() -> None:
+    names = [{"name": name, "share": 0.5} for name in ("chat", "batch")]
+    lengths = {"input_tokens": {"kind": "fixed", "tokens": 8}}
+    served = resolve(
+        scenario(
+            scheduler=FAIR | {"class_weights": {"batch": 3}},
+            workload={
+                "arrivals": {"kind": "poisson", "requests_per_s": 1},
+                "output_tokens": {"kind": "fixed", "tokens": 8},
+                "classes": names,
+                **lengths,
+            },
+        )
+    )
+    assert served.limits.scheduler.class_weights == (1.0, 3.0)

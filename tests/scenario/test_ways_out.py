@@ -74,3 +74,36 @@ def test_what_is_missing_is_counted_in_bytes() -> None:
     memory = gpu_of("h100_sxm").memory_bytes.value
     assert caught.value.have_bytes == pytest.approx(0.9 * memory)
     assert list(proposals(caught.value)) == [{"weights": "fp8"}, {"tensor_parallel": "2"}]
+
+
+def test_a_checkpoint_is_proposed_as_it_is_published() -> None:
+    """MiniMax-M2.5 has 229 B weights: 460 GB in 16 bits, 230 GB as published, in fp8_block."""
+    with pytest.raises(DoesNotFitError, match=r"\(bf16, published as fp8_block\)") as caught:
+        resolve(scenario("minimax-m2.5", "h200_sxm", weights="bf16", tensor_parallel=2))
+    assert next(proposals(caught.value)) == {"weights": "checkpoint"}
+    with pytest.raises(DoesNotFitError, match=r"\(as published, fp8_block\)"):
+        resolve(scenario("minimax-m2.5", "h200_sxm", weights="checkpoint"))
+
+
+@pytest.mark.parametrize(
+    ("draft", "gigabytes"),
+    [
+        # 70.55 B weights in bf16; of 8.03 B weights in bf16, as much again
+        ({"kind": "model", "model": "llama-3.1-70b"}, "141.1"),
+        ({"work_share": 1.0}, "16.1"),
+    ],
+)
+def test_the_share_of_a_drafter_is_named(draft: dict[str, Any], gigabytes: str) -> None:
+    speculative = {
+        "name": "speculative",
+        "draft_tokens": 2,
+        "survival": [0.7, 0.5],
+        "draft": draft,
+    }
+    asked = scenario("llama-3.1-8b", "h100_sxm", memory_fraction=0.3)
+    changes = {"decoding": speculative}
+    content = asked.model_dump(mode="json", by_alias=True, exclude_none=True) | changes
+    with pytest.raises(DoesNotFitError) as caught:
+        resolve(Scenario.model_validate(content))
+    assert f" GB per GPU, {gigabytes} of them for its drafter, but " in str(caught.value)
+    assert "; choose a smaller drafter or " in str(caught.value)

@@ -56,3 +56,32 @@ def test_as_many_have_come_by_each_time_as_were_asked_for(
 def test_nothing_comes_before_the_rate_begins(repeats: bool) -> None:
     curve = RateCurve.of([5, 5], [0, 2], [0, 2], repeats=repeats)
     assert curve.times_s(np.array([0.0, 1.0, 10.0])).tolist() == [5.0, 5.5, 10.0]
+
+
+def test_the_worst_stretch_of_steps_is_the_one_in_which_most_come_beyond_the_rate() -> None:
+    curve = RateCurve.of([60, 60, 60], [2, 10, 20], [2, 10, 20], repeats=False)
+    worst = curve.worst_above(4, until_s=1000)
+    assert worst is not None
+    # 6 more a second for 60 s, then 16 more for all that follows, since the last rate goes on
+    assert (worst.from_s, worst.to_s, worst.peak_requests_per_s) == (60, 1000, 20)
+    assert worst.excess == pytest.approx(60 * 6 + (1000 - 120) * 16)
+    assert curve.worst_above(20, until_s=1000) is None
+    assert curve.worst_above(4, until_s=50) is None
+
+
+def test_a_ramp_is_too_much_from_where_it_crosses_the_rate() -> None:
+    curve = RateCurve.of([100], [0], [10], repeats=False)
+    worst = curve.worst_above(4, until_s=90)
+    assert worst is not None
+    assert (worst.from_s, worst.to_s) == pytest.approx((40, 90))
+    assert worst.peak_requests_per_s == pytest.approx(9)
+    assert worst.excess == pytest.approx(50 * 5 / 2)  # a triangle of 50 s and 5 requests/s
+
+
+def test_a_peak_over_two_pieces_and_the_turn_of_a_course_is_one_stretch() -> None:
+    # up in the last piece of each day, down in the first one of the next
+    curve = RateCurve.of([10, 10], [10, 0], [0, 10], repeats=True)
+    worst = curve.worst_above(5, until_s=40)
+    assert worst is not None
+    assert (worst.from_s, worst.to_s) == pytest.approx((15, 25))
+    assert worst.peak_requests_per_s == 10

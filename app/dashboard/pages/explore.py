@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app.dashboard import answer, charts, runs, tiles, trouble
+from app.dashboard import answer, charts, exports, pins, runs, tiles, trouble
 from app.dashboard.choices import Choices, priced, scenario_of
 from app.dashboard.controls import choose
 from app.dashboard.markdown import escape
@@ -44,10 +44,12 @@ def show(
     compare = outcome.scenario.decoding.name != "autoregressive"
     waiting = ", compared with autoregressive decoding: …" if compare else "."
     below.markdown(escape(answer.line(outcome, waiting)))
-    badges(outcome, scenario, is_full=is_full)
+    shown = tiles.tiles(outcome, no_price)
+    badges(outcome, scenario, is_full=is_full, keep=(shown, choices))
     if outcome.metrics.status == "overloaded":
         trouble.overloaded(outcome, choices)
-    tiles.draw(tiles.tiles(outcome, no_price))
+    tiles.draw(pins.with_changes(shown, pins.pinned()))
+    pins.draw(shown, choices)
     notes = outcome.notes if no_price is None else (*outcome.notes, no_price)
     for note in notes:
         st.caption(f":material/info: {escape(note[:1].upper() + note[1:])}.")
@@ -57,7 +59,13 @@ def show(
         below.markdown(escape(answer.line(outcome, comparison)))
 
 
-def badges(outcome: Outcome, scenario: Scenario, *, is_full: bool) -> None:
+def badges(
+    outcome: Outcome,
+    scenario: Scenario,
+    *,
+    is_full: bool,
+    keep: tuple[tuple[tiles.Tile, ...], Choices],
+) -> None:
     """Draw how long the run was and where its times come from; at the right, what to do."""
     with st.container(horizontal=True, vertical_alignment="center"):
         offered = outcome.metrics.requests.offered
@@ -80,16 +88,15 @@ def badges(outcome: Outcome, scenario: Scenario, *, is_full: bool) -> None:
                 on_click=want_full_run,
                 args=(runs.key_of(scenario),),
             )
-        st.download_button(
-            "Scenario",
-            runs.as_yaml(scenario),
-            file_name=f"{scenario.name}.yaml",
-            mime="application/yaml",
-            icon=":material/download:",
+        st.button(
+            "Pin to compare",
+            icon=":material/keep:",
             type="tertiary",
-            on_click="ignore",
-            help="This scenario as a file, for `paretoken run`.",
+            help="Keeps this answer; whatever you change then is shown beside it.",
+            on_click=pins.pin,
+            args=keep,
         )
+        exports.draw(outcome)
 
 
 explore()

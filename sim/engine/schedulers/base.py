@@ -2,20 +2,21 @@
 
 from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Mapping
 from math import inf
 from typing import Annotated, Literal, Self
 
 from annotated_types import Ge, Gt, Le
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from sim.engine.habits import Habits
 from sim.engine.queues import FairQueue, KeyQueue, PickUpQueue, Queue
 from sim.engine.schedulers.rules import Rules
+from sim.engine.schedulers.weights import ClassWeights, in_order
 from sim.engine.sequence import Sequence
 from sim.engine.state import ReplicaState
 
 Order = Literal["fcfs", "priority", "shortest_prompt", "fair"]
-Weight = Annotated[float, Gt(0), Le(1e6)]
 _TOKENS_OF_A_CLASS = 1000
 """Prompt tokens that weigh as much as one class of priority where waiting makes up for them."""
 
@@ -44,44 +45,55 @@ class Scheduler(ABC):
         used = coming = 0
         free = pool.least_free(replica.batch)
         for sequence in replica.prefilling:
-            chunk = sequence.target - sequence.computed
+            computed, phase = sequence.computed, sequence.phase
+            chunk = sequence.target - computed
             if chunk > room - used:
                 chunk = int(room) - used
             sequence.chunk = chunk
             used += chunk
-            free -= pool.blocks_of(sequence, sequence.computed + chunk)
-            if sequence.phase is not None:
-                coming += sequence.phase.positions
+            free -= pool.blocks_of(sequence, computed + chunk)
+            if phase is not None:
+                coming += phase.positions
         return used, coming, free
 
-    def _make_room(self, replica: ReplicaState) -> bool:
-        """Preempt until the running requests fit; True if any was."""
-        preempted = False
-        while replica.pool.free(replica.batch, replica.prefilling, replica.passes) < 0:
+    def _make_room(self, replica: ReplicaState) -> float:
+        """Return the blocks left; negative: so many were short, and requests are preempted."""
+        pool, batch = replica.pool, replica.batch
+        free = short = pool.free(batch, replica.prefilling, replica.passes)
+        while free < 0:
             if self.rules is None:
                 replica.preempt_newest()
             else:
                 self.rules.preempt(replica)
-            preempted = True
-        return preempted
+            free = pool.free(batch, replica.prefilling, replica.passes)
+        return short
 
-    def _admit(
-        self, replica: ReplicaState, budget: int, used: int, reserved: int, free: float
+    def _admit(  # noqa: PLR0917  # called per pass: positional is faster
+        self,
+        replica: ReplicaState,
+        budget: int,
+        used: int,
+        reserved: int,
+        free: float,
+        exact: bool,  # noqa: FBT001
     ) -> None:
-        """Admit from the head of the queue; `free` is a lower bound until it matters."""
-        pool, rules, exact = replica.pool, self.rules, False
+        """Admit from the head of the queue; `free` is a lower bound until it matters, or exact."""
+        pool, rules = replica.pool, self.rules
+        plain = rules is None and not pool.caching
         queue = replica.waiting if rules is None else rules.queue(replica)
         most = budget if rules is None else min(budget, rules.prefill_tokens - used)
         while queue and budget > 0 and len(replica.running) < self.max_sequences:
             head = queue[0]
-            phase = head.phase
+            phase, target = head.phase, head.target
             positions = phase.positions if phase else 0
             taken = positions  # what has nothing to prefill decodes in this very pass
-            if head.target:
+            if target and plain:
+                taken = target if target < budget else budget  # noqa: FURB136  # hot
+            elif target:
                 taken = self._chunk(replica, head, min(most, budget))
             if not 0 <= taken <= budget or reserved + positions > self.max_batched_tokens:
                 return
-            need = pool.blocks_of(head, _slots(head, taken))
+            need = pool.blocks_of(head, head.computed + taken if target else _slots(head))
             if need > free and not exact:
                 free = pool.free(replica.batch, replica.prefilling, replica.passes)
                 exact = True
@@ -92,9 +104,9 @@ class Scheduler(ABC):
                 return
             free -= need
             reserved += positions
-            if head.target:
+            if target:
                 most -= taken
-            if head.target or not self.separate:
+            if target or not self.separate:
                 budget -= taken
             replica.admit(taken)
 
@@ -117,10 +129,8 @@ class Scheduler(ABC):
             replica.horizon = 1
 
 
-def _slots(head: Sequence, taken: int) -> float:
-    """KV tokens that a request needs a place for in its first pass."""
-    if head.target:
-        return head.computed + taken
+def _slots(head: Sequence) -> float:
+    """KV tokens that a request without a prompt to compute needs a place for in its first pass."""
     return head.kv + (head.phase.slots_extra if head.phase else 0.0)
 
 
@@ -135,8 +145,9 @@ class SchedulerSettings(BaseModel):
     ageing_s: Annotated[float, Gt(0), Le(1e9)] | None = None
     """Waiting that makes up for one class of priority, or for 1,000 prompt tokens, s; None:
     never, and who is last may starve."""
-    class_weights: tuple[Weight, ...] = Field(default=(), max_length=1000)
-    """Shares of the classes with `order: fair`, in their order; 1 for those that are not named."""
+    class_weights: ClassWeights = ()
+    """Shares of the classes with `order: fair`, by name; 1 for those that are not named. (Or a
+    list, in the order of the classes.)"""
     max_prompts_per_pass: Annotated[int, Ge(1), Le(65536)] | None = None
     max_prefill_tokens_per_pass: Annotated[int, Ge(1), Le(1 << 20)] | None = None
     preemption: Literal["recompute", "swap"] = "recompute"
@@ -152,6 +163,10 @@ class SchedulerSettings(BaseModel):
             msg = f"class_weights go with `order: fair`, not {self.order}"
             raise ValueError(msg)
         return self
+
+    def for_classes(self, names: tuple[str, ...]) -> Self:
+        """Return the same settings with weights in the order of the classes of the traffic."""
+        return self.model_copy(update={"class_weights": in_order(self.class_weights, names)})
 
     def scheduler(
         self, max_sequences: int, max_batched_tokens: int, rules: Rules | None
@@ -178,6 +193,8 @@ class SchedulerSettings(BaseModel):
             token_s = ageing_s / _TOKENS_OF_A_CLASS
             line = KeyQueue(lambda s: s.arrival_s + s.plan.prefill_tokens * token_s)
         elif self.order == "fair":
+            if isinstance(self.class_weights, Mapping):
+                raise TypeError("weights by name have no order: `for_classes` gives them one")
             line = FairQueue(self.class_weights)
         if habits is not None and habits.pick_up_passes:
             return PickUpQueue(line, habits.pick_up_passes)

@@ -27,11 +27,18 @@ class ChunkedPrefill(Scheduler):
         budget = self.max_batched_tokens - reserved
         if self.rules is not None:
             self.rules.look(replica)
-        used, coming, free = self._go_on(replica, budget)
-        if free < 0 and self._make_room(replica):
-            return True
+        used = coming = 0
+        if replica.prefilling:
+            used, coming, free = self._go_on(replica, budget)
+        else:
+            free = replica.pool.least_free(replica.batch)
+        exact = free < 0
+        if exact:
+            free = self._make_room(replica)
+            if free < 0:
+                return True
         if replica.waiting:
-            self._admit(replica, budget - used, used, reserved + coming, free)
+            self._admit(replica, budget - used, used, reserved + coming, free, exact)
         return False
 
 

@@ -23,11 +23,14 @@ class SeparatePasses(Scheduler):
         if self.rules is not None:
             self.rules.look(replica)
         used, coming, free = self._go_on(replica, budget)
-        if free < 0 and self._make_room(replica):
-            return True
+        exact = free < 0
+        if exact:
+            free = self._make_room(replica)
+            if free < 0:
+                return True
         if replica.waiting and self._lets_in(replica):
             reserved = replica.batch.positions + coming
-            self._admit(replica, budget - used, used, reserved, free)
+            self._admit(replica, budget - used, used, reserved, free, exact)
         return False
 
     def _lets_in(self, replica: ReplicaState) -> bool:  # noqa: ARG002

@@ -10,7 +10,7 @@ from sim.run import Outcome
 
 NAMES = (
     *("TTFT p99", "TPOT p99", "On target"),
-    *("Tokens/s per GPU", "\\$ per 1M output", "Cost per month"),
+    *("Tokens/s per GPU", "$ per 1M output", "Cost per month"),
 )
 
 

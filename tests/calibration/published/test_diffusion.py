@@ -8,19 +8,11 @@ from calibration.published.fast_dllm import PROMPT_TOKENS, ROWS, TOLERANCE, pred
 
 @pytest.mark.truth
 @pytest.mark.parametrize("gpu", sorted(diffusion_gemma.PUBLISHED))
-@pytest.mark.parametrize("form", ["MTP", "diffusion"])
-def test_diffusion_gemma_and_its_mtp_form_run_as_fast_as_published(gpu: str, form: str) -> None:
+@pytest.mark.parametrize("form", ["autoregressive", "MTP", "diffusion"])
+def test_the_forms_of_gemma_run_as_fast_as_published(gpu: str, form: str) -> None:
     speed = diffusion_gemma.tokens_per_s(gpu, form)
     published = diffusion_gemma.PUBLISHED[gpu][form]
     assert speed == pytest.approx(published, rel=diffusion_gemma.TOLERANCE)
-
-
-@pytest.mark.truth
-def test_one_token_a_pass_is_known_to_be_too_fast() -> None:
-    """A miss of the 15 % asked: docs/accuracy.md names it and the missing fact."""
-    for gpu, figures in diffusion_gemma.PUBLISHED.items():
-        found = diffusion_gemma.tokens_per_s(gpu, "autoregressive")
-        assert 0 < found / figures["autoregressive"] - 1 < 0.3
 
 
 @pytest.mark.truth
