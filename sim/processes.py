@@ -1,18 +1,18 @@
 """One function over many tasks: in order, in processes, and nothing computed is lost."""
 
-import multiprocessing
 import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from sim.errors import SimError
+
+if TYPE_CHECKING:  # a single run starts no processes, and need not load what can
+    from concurrent.futures import ProcessPoolExecutor
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
@@ -42,6 +42,13 @@ def usable_cores() -> int:
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def in_worker() -> bool:
+    """Tell whether this process was started by another one to do its work."""
+    from multiprocessing import parent_process
+
+    return parent_process() is not None
 
 
 def map_tasks(
@@ -121,6 +128,9 @@ def _here(attempt: _Attempt[Task, Answer], tasks: Sequence[Task], board: _Board[
 def _in_pools(
     attempt: _Attempt[Task, Answer], tasks: Sequence[Task], workers: int, board: _Board[Answer]
 ) -> None:
+    from concurrent.futures import as_completed
+    from concurrent.futures.process import BrokenProcessPool
+
     for _ in range(MOST_POOLS):
         missing = board.missing()
         if not missing:
@@ -137,7 +147,10 @@ def _in_pools(
 
 
 @contextmanager
-def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
+def _pool(workers: int) -> Iterator["ProcessPoolExecutor"]:
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
     # Not `fork`: the caller may have threads (a dashboard does), and they do not survive it.
     method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     pool = ProcessPoolExecutor(
@@ -153,7 +166,9 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _starts(pool: ProcessPoolExecutor) -> bool:
+def _starts(pool: "ProcessPoolExecutor") -> bool:
+    from concurrent.futures.process import BrokenProcessPool
+
     try:
         pool.submit(abs, 0).result()
     except BrokenProcessPool:

@@ -10,6 +10,7 @@ from sim.engine import simulate
 from sim.hardware.uncertainty import LogError
 from sim.metrics.measure import measure
 from sim.metrics.result import Metrics
+from sim.metrics.work import Work
 from sim.provenance import Part, not_modelled, provenance
 from sim.records import IntArray, Simulation, Traffic
 from sim.scenario import Scenario, Serving, resolve
@@ -35,6 +36,8 @@ class Replications:
     first_seed: int
     precision: Reached | None
     """`None` where none was asked for."""
+    work: Work
+    """Of all runs together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +58,16 @@ class Outcome:
     provenance: dict[str, Part]
     not_modelled: tuple[str, ...]
     replications: Replications | None = None
-    """`None`: one run. Else records and leaps are those of the first one."""
+    """`None`: one run. Else records and leaps are those of the first one; `usage` is over all."""
     log_error: LogError | None = None
     """Of the calibration; `None` where it is not in the intervals."""
+
+    @property
+    def work(self) -> Work:
+        """What engines did, in all runs together."""
+        if self.replications is not None:
+            return self.replications.work
+        return Work.of(self.simulation, self.metrics)
 
     @property
     def notes(self) -> tuple[str, ...]:

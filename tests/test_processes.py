@@ -39,7 +39,7 @@ def test_where_no_process_can_be_had_all_runs_in_this_one(monkeypatch: pytest.Mo
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError("no semaphores here")
 
-    monkeypatch.setattr(processes, "ProcessPoolExecutor", refuse)
+    monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", refuse)
     assert map_tasks(abs, [-1, -2], workers=2) == [1, 2]
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Literal
 
+from app.cli.decoding_catalog import acceptance_list, denoising_list, engine_list
 from app.cli.exits import ANSWER
 from app.cli.output import emit_json
 from app.cli.page import Page
@@ -13,6 +14,7 @@ from sim.hardware import list_gpus, load_gpu
 from sim.model import list_models, load_model
 from sim.model.load import names_of
 from sim.quality import all_scores
+from sim.report.engines import engines_table
 from sim.report.machines import gpu_facts, hardware_table
 from sim.report.models import model_facts, models_table
 from sim.report.price_tables import (
@@ -20,15 +22,19 @@ from sim.report.price_tables import (
     api_prices_table,
     prices_table,
     quote_facts,
-    sources_table,
 )
+from sim.report.published import acceptance_table, denoising_table
 from sim.report.quality import score_facts, scores_table
+from sim.report.sources import sources_table
 from sim.report.table import Table, columns
 from sim.report.words import count, number
 from sim.scenario import list_scenarios, load_scenario
 from sim.workload import list_workloads, load_workload_preset
 
-Kind = Literal["models", "hardware", "workloads", "scenarios", "prices", "api-prices", "quality"]
+Kind = Literal[
+    "models", "hardware", "engines", "workloads", "scenarios", "prices", "api-prices", "quality",
+    "acceptance", "denoising",
+]  # fmt: skip
 Facts = dict[str, Any]
 
 
@@ -42,7 +48,7 @@ def list_kind(kind: Kind, word: str | None, *, as_json: bool) -> int:
         return ANSWER
     page = Page()
     page.table(_TABLES[kind](facts))
-    if kind in {"prices", "api-prices"}:
+    if kind not in {"models", "hardware", "workloads", "scenarios"}:
         page.table(sources_table(facts))
     page.show()
     return ANSWER
@@ -194,6 +200,12 @@ def _quality(word: str | None) -> list[Facts]:
     ]
 
 
+def _found(known: list[tuple[tuple[str, ...], Facts]], word: str | None) -> list[Facts]:
+    """Return the facts that are meant: those of the name that is the word, else that hold it."""
+    same = [facts for names, facts in known if word is not None and _plain(word) == names[0]]
+    return same or [facts for names, facts in known if chosen(names, word)]
+
+
 _FACTS: Final[Mapping[Kind, Callable[[str | None], list[Facts]]]] = {
     "models": _models,
     "hardware": _hardware,
@@ -202,6 +214,9 @@ _FACTS: Final[Mapping[Kind, Callable[[str | None], list[Facts]]]] = {
     "prices": _prices,
     "api-prices": _api_prices,
     "quality": _quality,
+    "engines": lambda word: _found(engine_list(), word),
+    "acceptance": lambda word: _found(acceptance_list(), word),
+    "denoising": lambda word: _found(denoising_list(), word),
 }
 _TABLES: Final[Mapping[Kind, Callable[[list[Facts]], Table]]] = {
     "models": models_table,
@@ -211,4 +226,7 @@ _TABLES: Final[Mapping[Kind, Callable[[list[Facts]], Table]]] = {
     "prices": prices_table,
     "api-prices": api_prices_table,
     "quality": scores_table,
+    "engines": engines_table,
+    "acceptance": acceptance_table,
+    "denoising": denoising_table,
 }

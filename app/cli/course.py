@@ -16,6 +16,8 @@ class Course:
 
     def check(self) -> None:
         """Raise `InputError` where a file cannot be written, before anybody waits for it."""
+        if self.timeline is None and self.trace_events is None and self.timeline_bin_s is None:
+            return
         from sim.errors import InputError
         from sim.report.files import check_folder
         from sim.report.timeline import check_timeline_name
@@ -38,13 +40,17 @@ class Course:
 
     def write(self, outcome: Outcome) -> None:
         """Write what is asked for."""
+        if self.timeline is None and self.trace_events is None:
+            return
         from sim.report.files import write_files
-        from sim.report.timeline import timeline_bytes
-        from sim.report.trace_events import trace_events_json
 
         if self.timeline is not None:
+            from sim.report.timeline import timeline_bytes
+
             content = timeline_bytes(outcome, self.timeline, bin_s=self.timeline_bin_s)
             write_files(self.timeline.absolute().parent, {self.timeline.name: content})
         if self.trace_events is not None:
+            from sim.report.trace_events import trace_events_json
+
             content = trace_events_json(outcome)
             write_files(self.trace_events.absolute().parent, {self.trace_events.name: content})

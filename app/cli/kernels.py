@@ -8,6 +8,7 @@ from app.cli.page import Page
 from calibration.fit import Result, fit_timings, to_document, write_profile, write_report
 from calibration.timings import read_timings, write_timings
 from sim.hardware import load_fitted_named, load_gpu
+from sim.hardware.evidence import Evidence
 from sim.report.table import Column, Table
 from sim.report.words import percent
 from sim.units import counted
@@ -61,6 +62,13 @@ def _place(name: str) -> Path:
     return shipped / name if shipped.is_dir() else Path(name)
 
 
+def _known(evidence: Evidence) -> str:
+    """Return the held-out error, and how well it is known where timings are few."""
+    spread = evidence.held_out_spread
+    said = percent(evidence.held_out["all"])
+    return said if spread is None else f"{said} ± {percent(2.0 * spread)}"
+
+
 def _show(result: Result, path: Path, report: Path) -> None:
     page = Page()
     count = sum(accepted.evidence.points for accepted in result.accepted)
@@ -71,7 +79,8 @@ def _show(result: Result, path: Path, report: Path) -> None:
         (
             accepted.part,
             f"{evidence.points:,}",
-            percent(evidence.held_out["all"]),
+            _known(evidence),
+            "" if evidence.held_out_again is None else percent(evidence.held_out_again),
             "" if evidence.form_alone is None else percent(evidence.form_alone),
             "; ".join(
                 f"{name} {percent(error)}"
@@ -86,6 +95,7 @@ def _show(result: Result, path: Path, report: Path) -> None:
         Column("kernel", "left"),
         Column("timings", "right"),
         Column("held-out error", "right"),
+        Column("second split", "right"),
         Column("form alone", "right"),
         Column("by regime", "left"),
     )

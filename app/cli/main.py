@@ -4,11 +4,12 @@ Nothing heavy is imported here, so that `--help` is quick: a command loads what 
 runs. Exit codes: 0 an answer, 1 the answer is no, 2 the input is wrong, 130 interrupted.
 """
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Final, Literal, TextIO
+from typing import Annotated, Final, TextIO
 
 import typer
 
@@ -23,6 +24,9 @@ from app.cli.exits import (
 
 _USAGE_ERROR: Final[type[Exception]] = typer.BadParameter.__mro__[1]
 """Base of the errors that Typer raises for wrong options; it has no public name there."""
+
+GARBAGE_LOOKED_FOR_AT: Final = 100_000
+"""Objects that come on top before Python looks for cycles among them (700 unless told)."""
 
 app = typer.Typer(
     name="paretoken",
@@ -173,14 +177,14 @@ def list_command(
 @app.command(name="show")
 def show_command(
     kind: Annotated[
-        Literal["model", "hardware", "prices", "workload", "scenario"],
+        options.OneKind,
         typer.Argument(help="What it is."),
     ],
     reference: Annotated[str, typer.Argument(metavar="NAME_OR_FILE", help="Which one.")],
     *,
     as_json: options.AsJson = False,
 ) -> int:
-    """Show all that is known of one model, GPU, price list, workload or scenario."""
+    """Show all that is known of one model, GPU, engine, list, workload, scenario or table."""
     from app.cli.show import show_one
 
     return show_one(kind, reference, as_json=as_json)
@@ -211,6 +215,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     # A shell may close them (`>&-`); Python then has None there, and whoever writes fails.
     sys.stdout = sys.stdout or _nowhere()
     sys.stderr = sys.stderr or _nowhere()
+    # Imports make many objects and no garbage: to walk them again and again takes a tenth of them.
+    gc.set_threshold(GARBAGE_LOOKED_FOR_AT, *gc.get_threshold()[1:])
     sys.exit(execute(sys.argv[1:] if arguments is None else arguments))
 
 

@@ -84,7 +84,12 @@ Quick = Annotated[
 ]
 
 # Of `list` alone.
-Kind = Literal["models", "hardware", "workloads", "scenarios", "prices", "api-prices", "quality"]
+Kind = Literal[
+    "models", "hardware", "engines", "workloads", "scenarios", "prices", "api-prices", "quality",
+    "acceptance", "denoising",
+]  # fmt: skip
+# Of `show` alone.
+OneKind = Literal["model", "hardware", "engine", "prices", "workload", "scenario", "acceptance"]
 # Of `validate` alone.
 Runs = Annotated[
     Path,

@@ -1,4 +1,4 @@
-"""`paretoken show`: all that is known of one model, GPU, price list, workload or scenario."""
+"""`paretoken show`: all that is known of one model, GPU, engine, list, workload or scenario."""
 
 from pathlib import Path
 from typing import Any, Literal
@@ -6,6 +6,7 @@ from typing import Any, Literal
 import yaml
 
 from app.cli.catalog import model_names, price_quotes
+from app.cli.decoding_catalog import show_acceptance, show_engine
 from app.cli.exits import ANSWER
 from app.cli.output import emit, emit_json
 from app.cli.page import Page
@@ -28,13 +29,13 @@ from sim.report.price_tables import (
     api_prices_table,
     prices_table,
     quote_facts,
-    sources_table,
 )
+from sim.report.sources import sources_table
 from sim.scenario import load_scenario
 from sim.workload import load_workload_preset
 from sim.yaml_files import read_yaml
 
-Kind = Literal["model", "hardware", "prices", "workload", "scenario"]
+Kind = Literal["model", "hardware", "engine", "prices", "workload", "scenario", "acceptance"]
 
 
 def show_one(kind: Kind, reference: str, *, as_json: bool) -> int:
@@ -44,6 +45,10 @@ def show_one(kind: Kind, reference: str, *, as_json: bool) -> int:
             _model(reference, as_json=as_json)
         case "hardware":
             _hardware(reference, as_json=as_json)
+        case "engine":
+            show_engine(reference, as_json=as_json)
+        case "acceptance":
+            show_acceptance(reference, as_json=as_json)
         case "prices":
             _prices(reference, as_json=as_json)
         case "workload":

@@ -18,10 +18,11 @@ def main() -> None:
         layout="wide",
         initial_sidebar_state="auto",
     )
-    explore = st.Page("pages/explore.py", title="Explore", icon=":material/tune:", default=True)
-    compare = st.Page("pages/compare.py", title="Compare", icon=":material/compare_arrows:")
+    # Not in a folder called `pages`: Streamlit runs what lies there by itself, a deep link first.
+    explore = st.Page("views/explore.py", title="Explore", icon=":material/tune:", default=True)
+    compare = st.Page("views/compare.py", title="Compare", icon=":material/compare_arrows:")
     calibration = st.Page(
-        "pages/calibration.py", title="Calibration", icon=":material/straighten:"
+        "views/calibration.py", title="Calibration", icon=":material/straighten:"
     )
     page = st.navigation([explore, compare, calibration], position="top")
     page.run()

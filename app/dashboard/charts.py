@@ -6,11 +6,13 @@ from typing import Final
 
 import streamlit as st
 
+from app.dashboard import tables
 from app.dashboard.markdown import escape
 from app.dashboard.state import key
 from app.dashboard.typical_pass import TypicalPass, typical_pass
 from sim.metrics.quantities import finished, rows, tpot_s, ttft_s
 from sim.metrics.timeline import timeline
+from sim.report.classes import class_table
 from sim.report.figures import (
     CONFIG,
     pass_finding,
@@ -29,6 +31,7 @@ from sim.run import Outcome
 TIME: Final = "Where the time goes"
 ROOFLINE: Final = "Why: roofline"
 COURSE: Final = "Over time"
+CLASSES: Final = "Classes"
 ALL: Final = "All"
 ORIGINS: Final = "Origin of the numbers"
 
@@ -68,7 +71,8 @@ class Card:
 
 def draw(outcome: Outcome, *, dark: bool) -> None:
     """Draw the tabs, and in the open one its charts."""
-    names = [TIME, ROOFLINE, COURSE, ALL, ORIGINS]
+    classes = [CLASSES] if outcome.metrics.classes else []
+    names = [TIME, ROOFLINE, COURSE, *classes, ALL, ORIGINS]
     tabs = st.tabs(names, key=key("tab"), on_change="rerun", bind="query-params")
     for name, tab in zip(names, tabs, strict=True):
         if tab.open:
@@ -79,6 +83,9 @@ def draw(outcome: Outcome, *, dark: bool) -> None:
 def _draw_tab(name: str, outcome: Outcome, *, dark: bool) -> None:
     if name == ORIGINS:
         _draw_origins(outcome)
+        return
+    if name == CLASSES:
+        tables.draw(class_table(outcome))
         return
     cards = [] if name == COURSE else _cards_of_a_pass(name, outcome, dark=dark)
     if name in {COURSE, ALL}:

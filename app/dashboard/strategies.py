@@ -7,7 +7,14 @@ from typing import Any, Final
 from app.dashboard import denoising, speculation
 from app.dashboard.denoising import DenoisingKnobs
 from app.dashboard.speculation import SpeculationKnobs
-from sim.decoding import AnyStrategy, Autoregressive, BlockDiffusion, Diffusion, Speculative
+from sim.decoding import (
+    AnyStrategy,
+    Autoregressive,
+    BaseStrategy,
+    BlockDiffusion,
+    Diffusion,
+    Speculative,
+)
 from sim.scenario import Scenario
 
 AUTOREGRESSIVE: Final = "Autoregressive"
@@ -53,13 +60,15 @@ def decoding_of(knobs: Knobs, base: Scenario, trained: Collection[str]) -> dict[
     return _keys(strategy)
 
 
-def kind_of(strategy: AnyStrategy) -> str:
-    """Return under which kind a strategy is offered."""
+def kind_of(strategy: BaseStrategy) -> str:
+    """Return under which kind a strategy is offered; one that has no knobs is kept as listed."""
     if isinstance(strategy, Autoregressive):
         return AUTOREGRESSIVE
     if isinstance(strategy, Speculative):
         return SPECULATIVE
-    return BLOCK_DIFFUSION if isinstance(strategy, BlockDiffusion) else DIFFUSION
+    if isinstance(strategy, BlockDiffusion):
+        return BLOCK_DIFFUSION
+    return DIFFUSION if isinstance(strategy, Diffusion) else AS_LISTED
 
 
 def _strategy(knobs: Knobs) -> AnyStrategy:
@@ -72,14 +81,14 @@ def _strategy(knobs: Knobs) -> AnyStrategy:
     return speculation.strategy_of(knobs)
 
 
-def _values(strategy: AnyStrategy) -> dict[str, Any] | None:
+def _values(strategy: BaseStrategy) -> dict[str, Any] | None:
     """Return the knobs that spell out a strategy; None where they cannot."""
     if isinstance(strategy, Autoregressive):
         return {}
     if isinstance(strategy, BlockDiffusion | Diffusion):
         return denoising.values_of(strategy)
-    return speculation.values_of(strategy)
+    return speculation.values_of(strategy) if isinstance(strategy, Speculative) else None
 
 
-def _keys(strategy: AnyStrategy) -> dict[str, Any]:
+def _keys(strategy: BaseStrategy) -> dict[str, Any]:
     return strategy.model_dump(mode="json", by_alias=True, exclude_none=True)

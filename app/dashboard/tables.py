@@ -1,6 +1,7 @@
 """Tables whose text wraps: they are as wide as their place, and never scroll sideways."""
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Final
 
 import pandas as pd
@@ -47,7 +48,8 @@ def draw_records(records: Sequence[Mapping[str, str]]) -> None:
 def draw_rows(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Draw rows of words; an empty head or cell stays empty."""
     cells = [[_breakable(_whole(str(cell))) for cell in row] for row in rows]
-    columns = [_breakable(head) or " " for head in heads]
+    blanks = accumulate(int(not head) for head in heads)  # no two heads may be alike
+    columns = [_breakable(head) or " " * n for head, n in zip(heads, blanks, strict=True)]
     st.table(pd.DataFrame(cells, columns=columns), hide_index=True, border="horizontal")
 
 

@@ -5,8 +5,9 @@ from typing import Final
 
 import numpy as np
 
-from calibration.fit.grid import GridTable
+from calibration.fit.grid import GridTable, Penalty
 from calibration.fit.problem import Problem, groups_of
+from calibration.fit.smooth import Smoothness
 from calibration.fit.solve import ALL, Coefficient, Rows
 from calibration.fit.source import Source, construct, kernels_of
 from calibration.timings import Timings
@@ -17,10 +18,17 @@ from sim.records import FloatArray
 LARGEST_BYTES: Final = 2.0**28
 """256 MiB: more than a pass ever sums up."""
 SMALLEST_BYTES: Final = 1024.0
-SIZES: Final = tuple(2.0**octave for octave in range(10, 29, 2))
-PULL: Final = 0.1
-"""There are two rows a knot: they are believed."""
-RANKS: Final = (2.0, 4.0, 8.0)
+SIZES: Final = tuple(2.0**octave for octave in range(10, 29))
+"""Each octave: libraries change algorithm, protocol and kernel from one to the next."""
+TABLE_FEWEST: Final = 20
+"""Timings that make a table: there is one to a knot, and little noise."""
+PENALTY: Final = Penalty(
+    pull=0.01,
+    smooth={"bytes": Smoothness(0.3), "ranks": Smoothness(0.03, order=1)},
+    robust=0.2,
+)
+"""Between sizes that were timed the table goes on straight; single slow timings are passed by."""
+RANKS: Final = (2.0, 4.0, 8.0, 16.0)
 
 
 def collective_problem(timings: Timings, name: str, source: Source) -> Problem | None:
@@ -67,7 +75,8 @@ def collective_problem(timings: Timings, name: str, source: Source) -> Problem |
             "256 KiB to 256 MiB": size > 2.0**18,
             **{f"{rank:g} ranks": ranks == rank for rank in known},
         },
-        table=GridTable(tabled, coordinates, base.residual, PULL),  # type: ignore[arg-type]
+        table=GridTable(tabled, coordinates, base.residual, PENALTY),  # type: ignore[arg-type]
+        table_fewest=TABLE_FEWEST,
     )
 
 

@@ -1,23 +1,15 @@
 """Kernel timings beside what a profile predicts for them, part by part; nothing is fitted."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
-from calibration.fit.collectives import collective_problem
-from calibration.fit.decode import decode_problem
-from calibration.fit.gemm import gemm_problem
-from calibration.fit.prefill import prefill_problem
+from calibration.fit.parts import parts
 from calibration.fit.problem import Problem
 from calibration.fit.source import Source
 from calibration.timings import Timings
 from sim.hardware import FittedProfile, GpuProfile
-from sim.precision import PRECISIONS
 from sim.records import FloatArray
-
-COLLECTIVES: Final = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +40,8 @@ def compare_timings(
 ) -> tuple[ComparedPart, ...]:
     """Return measured and predicted times of every part that the timings of a GPU hold."""
     source = Source(gpu, profile, None)
-    return tuple(_compared(problem) for problem in _problems(timings, source))
-
-
-def _problems(timings: Timings, source: Source) -> Iterator[Problem]:
-    found: list[Problem | None] = [gemm_problem(timings, each, source) for each in PRECISIONS]
-    for kv in PRECISIONS:
-        for latent in (False, True):
-            found.append(decode_problem(timings, kv, source, latent=latent))
-            found.append(prefill_problem(timings, kv, source, latent=latent))
-    found += [collective_problem(timings, name, source) for name in COLLECTIVES]
-    yield from (problem for problem in found if problem is not None)
+    found = (part.build(timings) for part in parts(source))
+    return tuple(_compared(problem) for problem in found if problem is not None)
 
 
 def _compared(problem: Problem) -> ComparedPart:

@@ -10,6 +10,7 @@ import yaml
 from calibration.fit.fit import Result
 from sim.errors import InputError
 from sim.hardware import FittedProfile, load_universal
+from sim.hardware.evidence import Evidence
 from sim.hardware.fitted import Fit
 from sim.hardware.fitted_file import FittedFile
 from sim.report.files import write_whole
@@ -28,7 +29,7 @@ def to_document(result: Result, *, as_of: str | None = None) -> dict[str, Any]:
         "origin": result.origin,
         "source": "kernel timings: " + "; ".join(result.sources),
         "as_of": as_of or date.today().isoformat(),  # noqa: DTZ011  # a calendar date
-        "error": {each.part: each.evidence.held_out["all"] for each in result.accepted},
+        "error": {each.part: _error(each.evidence) for each in result.accepted},
     }
     for each in result.accepted:
         family, _, key = each.part.partition(".")
@@ -39,6 +40,11 @@ def to_document(result: Result, *, as_of: str | None = None) -> dict[str, Any]:
     if result.refused:
         found["note"] = "; ".join(result.refusals)
     return found
+
+
+def _error(evidence: Evidence) -> float:
+    """Return the held-out error; of few timings the upper end of what it may be (95 %)."""
+    return round(evidence.held_out["all"] + 2.0 * (evidence.held_out_spread or 0.0), _DIGITS)
 
 
 def to_profile(result: Result, *, as_of: str | None = None) -> FittedProfile:

@@ -11,9 +11,9 @@ from calibration.fit.shapes import ShapeRows
 from calibration.fit.solve import ALL, Coefficient, Rows
 from calibration.fit.source import Source, construct, kernels_of
 from calibration.timings import Timings
+from sim.cost.expert_shapes import ExpertShape
 from sim.cost.experts import Routing
 from sim.cost.forms import experts_s
-from sim.cost.residuals import ExpertShape
 from sim.cost.work import ACTIVATION_BYTES
 from sim.hardware import ExpertsFit
 from sim.precision import BYTES_PER_WEIGHT, Precision
@@ -55,6 +55,7 @@ def experts_problem(timings: Timings, precision: Precision, source: Source) -> P
 
     base, every = source.base.experts[precision], np.ones(len(rows), dtype=bool)
     groups, shapes = _shapes(rows)
+    table = ShapeRows(shapes, groups, m, base.residual)
     return Problem(
         part=f"experts.{precision}",
         kernels=kernels_of(rows),
@@ -67,13 +68,21 @@ def experts_problem(timings: Timings, precision: Precision, source: Source) -> P
         coefficients=_coefficients(base, source),
         form=lambda values, some: seconds(make(values), some),
         make=make,
-        base_s=seconds(base),
+        base_s=_base_seconds(base, seconds(base), table),
         scored=every,
         regimes=by_tokens(m, every),
-        table=ShapeRows(shapes, groups, m),
+        table=table,
         certain_floor_s=flop / share / peak,  # how many experts are hit is a matter of routing
         note=f"products in {computed}; tokens routed by {', '.join(rows.texts('routing'))}",
     )
+
+
+def _base_seconds(base: ExpertsFit, form_s: FloatArray, table: ShapeRows) -> FloatArray:
+    """Return what the base predicts, its table included."""
+    if base.residual is None:
+        return form_s
+    found: FloatArray = form_s * np.exp(table.log_ratio(base.residual))
+    return found
 
 
 def _coefficients(base: ExpertsFit, source: Source) -> tuple[Coefficient, ...]:

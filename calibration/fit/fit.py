@@ -1,24 +1,18 @@
 """From timings to the fits of one GPU and engine: which rows, in which order, what came out."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 import numpy as np
 
-from calibration.fit.collectives import collective_problem
-from calibration.fit.decode import decode_problem
-from calibration.fit.experts import experts_problem
-from calibration.fit.gemm import gemm_problem
 from calibration.fit.judge import Accepted, Refused, judge
-from calibration.fit.prefill import prefill_problem
-from calibration.fit.problem import Problem
+from calibration.fit.parts import Part, parts
 from calibration.fit.source import Source
 from calibration.timings import Timings
 from sim.errors import InputError, UnknownNameError
 from sim.hardware import FittedProfile, GpuProfile, load_universal
-from sim.precision import PRECISIONS, Precision
 
 ENGINES: Final = ("vllm", "sglang", "trtllm")
 STAND_INS: Final = MappingProxyType(
@@ -38,7 +32,8 @@ No engine serves prompts so: the wheel's rows of SGLang's whole module (fa3, 16 
 tokens, H200: 1.18 ms with its projections) are shorter than those of the kernel alone (1.99 ms).
 """
 
-Build = Callable[[Timings], Problem | None]
+Judged = dict[tuple[str, str], Accepted | Refused | None]
+"""By engine and part: what its rows gave; None where it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +67,13 @@ def fit_timings(
     engine: str | None = None,
     base: FittedProfile | None = None,
     base_name: str | None = None,
+    judged: Judged | None = None,
 ) -> Result:
-    """Fit every kernel that the timings of a GPU hold; raise `InputError` if none can be."""
+    """Fit every kernel that the timings of a GPU hold; raise `InputError` if none can be.
+
+    `judged` remembers what rows gave, for another engine of the same timings and base for which
+    they stand in.
+    """
     mine = timings.where(gpu=gpu.name)
     if not len(mine):
         found = ", ".join(timings.texts("gpu"))
@@ -82,9 +82,9 @@ def fit_timings(
     source = Source(gpu, load_universal() if base is None else base, base_name)
     accepted: list[Accepted] = []
     refused: list[Refused] = []
-    for candidates in _problems(mine, engine, source):
-        for problem in candidates:
-            outcome = judge(problem, base_name)
+    remembered = {} if judged is None else judged
+    for candidates in _candidates(mine, engine, source, remembered):
+        for outcome in candidates:
             if isinstance(outcome, Accepted):
                 accepted.append(outcome)
                 break
@@ -128,23 +128,30 @@ def _engine(timings: Timings, asked: str | None) -> str:
     return found[0]
 
 
-def _problems(timings: Timings, engine: str, source: Source) -> Iterator[Iterator[Problem]]:
-    """Yield, for each part, its problem on the engine's own rows and on those that stand in."""
+def _candidates(
+    timings: Timings, engine: str, source: Source, judged: Judged
+) -> Iterator[Iterator[Accepted | Refused]]:
+    """Yield, for each part, what the engine's own rows give, then those that stand in."""
     pools: dict[tuple[str, str], Timings] = {}
     for name in timings.texts("engine"):
         mine = timings.where(engine=name)
         pools.update(
-            {(name, part): mine.where(operation=part) for part in mine.texts("operation")}
+            {
+                (name, operation): mine.where(operation=operation)
+                for operation in mine.texts("operation")
+            }
         )
-    for part, build in _parts(source):
+    for part in parts(source):
         order = (engine, *STAND_INS.get(engine, ("nccl",)))
-        if part == "latent_prefill":
+        if part.operation == "latent_prefill":
             order = (engine, *(name for name in LATENT_PREFILL if name != engine))
-            for name in order:
-                if (name, part) in pools:
-                    pools[name, part] = _served(pools[name, part])
-        found = [pools[name, part] for name in order if (name, part) in pools]
-        yield (problem for pool in found if (problem := build(pool)) is not None)
+            pools |= {
+                (name, part.operation): _served(pools[name, part.operation])
+                for name in order
+                if (name, part.operation) in pools
+            }
+        engines = [name for name in order if (name, part.operation) in pools]
+        yield _outcomes(part, engines, pools, source, judged)
 
 
 def _served(latent: Timings) -> Timings:
@@ -153,32 +160,19 @@ def _served(latent: Timings) -> Timings:
     return latent.keep(np.array([name not in ABSORBED for name in names], dtype=bool))
 
 
-def _parts(source: Source) -> Iterator[tuple[str, Build]]:
-    """Yield each kind of part with a way to build its problem from one engine's rows."""
-
-    def gemm(precision: Precision) -> Build:
-        return lambda rows: gemm_problem(rows, precision, source)
-
-    def decode(kv: Precision, *, latent: bool) -> Build:
-        return lambda rows: decode_problem(rows, kv, source, latent=latent)
-
-    def prefill(kv: Precision, *, latent: bool) -> Build:
-        return lambda rows: prefill_problem(rows, kv, source, latent=latent)
-
-    def experts(precision: Precision) -> Build:
-        return lambda rows: experts_problem(rows, precision, source)
-
-    def collective(name: str) -> Build:
-        return lambda rows: collective_problem(rows, name, source)
-
-    for precision in PRECISIONS:
-        yield "gemm", gemm(precision)
-    for kv in PRECISIONS:
-        yield "decode_attention", decode(kv, latent=False)
-        yield "prefill_attention", prefill(kv, latent=False)
-        yield "latent_attention", decode(kv, latent=True)
-        yield "latent_prefill", prefill(kv, latent=True)
-    for precision in PRECISIONS:
-        yield "experts", experts(precision)
-    for name in ("all_reduce", "all_gather", "reduce_scatter", "all_to_all"):
-        yield name, collective(name)
+def _outcomes(
+    part: Part,
+    engines: Sequence[str],
+    pools: Mapping[tuple[str, str], Timings],
+    source: Source,
+    judged: Judged,
+) -> Iterator[Accepted | Refused]:
+    """Yield what the rows of some engines give for one part, in their order."""
+    for name in engines:
+        key = name, part.name
+        if key not in judged:
+            problem = part.build(pools[name, part.operation])
+            judged[key] = None if problem is None else judge(problem, source.base_name)
+        outcome = judged[key]
+        if outcome is not None:
+            yield outcome

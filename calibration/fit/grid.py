@@ -1,23 +1,41 @@
-"""Fitting a table of residuals: ridge regression on the hat functions of a grid."""
+"""Fitting a table of residuals: penalised regression on the hat functions of a grid."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calibration.fit.problem import Mask, Residuals
+from calibration.fit.smooth import Smoothness, roughness
 from sim.cost.residuals import Grid, bracket
 from sim.hardware.residual import Axis, Coordinate, Residual
 from sim.records import FloatArray
 
 PULL: Final = 1.0
-"""Points' worth of belief in the prior at each knot."""
 _LARGEST: Final = 1.5
 """Single errors beyond this, a factor of 4.5, are cut: they are outliers."""
 
+_ROUNDS: Final = 4
+"""Of the robust fit: weights are made anew from its errors."""
+
 Knots = Mapping[Coordinate, tuple[float, ...]]
+Corners = Sequence[tuple[NDArray[np.intp], FloatArray]]
+"""For each corner of the cell around a point: the knot, and how much it counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Penalty:
+    """What a table would be without points, and how much that is believed."""
+
+    pull: float = PULL
+    """Points' worth of belief in the prior at each knot."""
+    smooth: Mapping[Coordinate, Smoothness] = field(default_factory=dict)
+    """Belief that knots go on like their neighbours, along some axes."""
+    robust: float | None = None
+    """Size of an error, as a logarithm, from which on a point counts less; None: never."""
 
 
 def fit_grid(
@@ -26,30 +44,56 @@ def fit_grid(
     log_errors: FloatArray,
     prior: Residual | None = None,
     *,
-    pull: float = PULL,
+    penalty: Penalty = Penalty(),
 ) -> Residual:
     """Return the table that explains log(measured / form) best.
 
-    Where there are no points it keeps the prior: another GPU's table, or nothing at all.
+    Where there are no points it keeps the prior: another GPU's table, or nothing at all. A smooth
+    table goes there as its neighbours go.
     """
-    places = [bracket(np.log2(coordinates[name]), np.log2(at)) for name, at in knots.items()]
-    sizes = tuple(len(at) for at in knots.values())
-    count = int(np.prod(sizes))
-    normal, right = pull * np.eye(count), pull * _prior(knots, prior)
+    start = _prior(knots, prior)
+    normal = penalty.pull * np.eye(len(start)) + roughness(knots, penalty.smooth)
+    right = normal @ start
     errors = np.clip(log_errors, -_LARGEST, _LARGEST)
-    corners = []
+    corners = _corners(knots, coordinates, len(errors))
+    values = _solve(normal, right, corners, errors, np.ones(len(errors)))
+    if penalty.robust is not None:
+        for _ in range(_ROUNDS):
+            predicted = sum(weight * values[at] for at, weight in corners)
+            points = 1.0 / (1.0 + np.abs(errors - predicted) / penalty.robust)
+            values = _solve(normal, right, corners, errors, points)
+    return to_residual(knots, values)
+
+
+def _corners(knots: Knots, coordinates: Mapping[str, FloatArray], points: int) -> Corners:
+    """Return the knots around each point, with their weights."""
+    places = [bracket(np.log2(coordinates[name]), np.log2(at)) for name, at in knots.items()]
+    sizes = [len(at) for at in knots.values()]
+    found = []
     for corner in product((0, 1), repeat=len(places)):
-        at = np.zeros(len(errors), dtype=np.intp)
-        weight = np.ones(len(errors))
+        at = np.zeros(points, dtype=np.intp)
+        weight = np.ones(points)
         for (below, fraction, _), side, size in zip(places, corner, sizes, strict=True):
             at = at * size + below + side
             weight = weight * (fraction if side else 1.0 - fraction)
-        corners.append((at, weight))
+        found.append((at, weight))
+    return found
+
+
+def _solve(
+    normal: FloatArray,
+    right: FloatArray,
+    corners: Corners,
+    errors: FloatArray,
+    points: FloatArray,
+) -> FloatArray:
+    """Return the values at the knots that explain weighted points best, beside the penalty."""
+    normal, right = normal.copy(), right.copy()
     for at, weight in corners:
-        np.add.at(right, at, weight * errors)
+        np.add.at(right, at, weight * points * errors)
         for other, other_weight in corners:
-            np.add.at(normal, (at, other), weight * other_weight)
-    return to_residual(knots, np.asarray(np.linalg.solve(normal, right), dtype=np.float64))
+            np.add.at(normal, (at, other), weight * points * other_weight)
+    return np.asarray(np.linalg.solve(normal, right), dtype=np.float64)
 
 
 def to_residual(knots: Knots, values: FloatArray) -> Residual:
@@ -68,7 +112,7 @@ class GridTable:
     knots: Knots
     coordinates: Mapping[str, FloatArray]
     prior: Residual | None = None
-    pull: float = PULL
+    penalty: Penalty = field(default_factory=Penalty)
 
     @property
     def has_prior(self) -> bool:
@@ -78,7 +122,7 @@ class GridTable:
     def fit(self, log_errors: FloatArray, rows: Mask) -> Residual:
         """Return the table that explains the errors of some rows."""
         mine = {name: values[rows] for name, values in self.coordinates.items()}
-        return fit_grid(self.knots, mine, log_errors[rows], self.prior, pull=self.pull)
+        return fit_grid(self.knots, mine, log_errors[rows], self.prior, penalty=self.penalty)
 
     def log_ratio(self, table: Residuals) -> FloatArray:
         """Return log(measured / form) of all rows by a table."""

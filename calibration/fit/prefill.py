@@ -6,8 +6,9 @@ from typing import Final
 import numpy as np
 
 from calibration.fit.attention_rows import HEAD_DIMS, AttentionRows, usual_layouts, whole
-from calibration.fit.grid import GridTable, Knots
+from calibration.fit.grid import GridTable, Knots, Penalty
 from calibration.fit.problem import Problem
+from calibration.fit.smooth import Smoothness
 from calibration.fit.solve import ALL, Coefficient, Rows
 from calibration.fit.source import Source, construct, kernels_of, usual_kernels
 from calibration.timings import Timings
@@ -19,10 +20,20 @@ from sim.records import FloatArray
 QUERIES: Final = (1, 16, 64, 128, 256, 512, 1024, 2048, 4096, 16384)
 LONG: Final = 512
 LONG_PROMPTS: Final = "prompts of 512 tokens or more"
-PULL: Final = 0.3
+LATENT_PENALTY: Final = Penalty(pull=0.3)
 """Rows are many to a knot, but few at its corners."""
+GQA_PENALTY: Final = Penalty(
+    pull=0.03,
+    smooth={
+        "query_tokens": Smoothness(0.3),
+        "items": Smoothness(0.3),
+        "heads_per_kv": Smoothness(1.0, order=1),
+        "head_dim": Smoothness(0.1, order=1),
+    },
+)
+"""Head layouts are few: what one lacks it has from its neighbours."""
 ITEMS: Final = (1, 4, 16, 64, 256, 1024, 8192)
-HEADS_PER_KV: Final = (1, 4, 8, 16)
+HEADS_PER_KV: Final = (1, 2, 4, 8, 16)
 GQA: Final[Knots] = {
     "query_tokens": QUERIES,
     "items": ITEMS,
@@ -80,10 +91,18 @@ def prefill_problem(
         base_s=source.base_seconds(base, seconds, coordinates),
         scored=np.ones(len(rows), dtype=bool),
         regimes={LONG_PROMPTS: shape.queries >= LONG, "shorter": shape.queries < LONG},
-        table=GridTable(LATENT if latent else GQA, coordinates, base.residual, PULL),
+        table=_table(coordinates, base, latent=latent),
         note=f"products in {computed}",
         certain_floor_s=flop / peak,  # keys and values were written just before
     )
+
+
+def _table(
+    coordinates: Mapping[str, FloatArray], base: PrefillAttentionFit, *, latent: bool
+) -> GridTable:
+    if latent:
+        return GridTable(LATENT, coordinates, base.residual, LATENT_PENALTY)
+    return GridTable(GQA, coordinates, base.residual, GQA_PENALTY)
 
 
 def _completed(

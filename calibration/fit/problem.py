@@ -62,6 +62,9 @@ class Problem:
     regimes: Mapping[str, Mask] = field(default_factory=dict)
     table: Table | None = None
     """None: the form alone."""
+    table_fewest: int = 40
+    """Timings below which there is no table, unless a sister lends hers; and below which the
+    held-out error is itself uncertain, and is told with its own."""
     note: str | None = None
     certain_floor_s: FloatArray | None = None
     """The floor by which rows are judged, where `floor_s` counts bytes that caches may hold."""

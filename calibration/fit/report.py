@@ -68,7 +68,10 @@ def _lead(result: Result) -> str:
 
 
 def _errors(result: Result) -> str:
-    heads = ("kernel", "timings", "held-out error", "form alone", "bias", "by regime")
+    heads = (
+        *("kernel", "timings", "held-out error", "second split", "form alone", "bias"),
+        "by regime",
+    )
     rows = "".join(
         "<tr>"
         + "".join(
@@ -77,6 +80,7 @@ def _errors(result: Result) -> str:
                 accepted.part,
                 f"{evidence.points:,}",
                 f"{evidence.held_out['all']:.1%}",
+                "" if evidence.held_out_again is None else f"{evidence.held_out_again:.1%}",
                 "" if evidence.form_alone is None else f"{evidence.form_alone:.1%}",
                 "" if evidence.bias is None else f"{evidence.bias:+.1%}",
                 "; ".join(

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.fit.problem import Mask, Residuals
-from sim.cost.residuals import ExpertShape, ShapeTable
+from sim.cost.expert_shapes import ExpertShape
+from sim.cost.residuals import ShapeTable
 from sim.hardware.residual import ExpertShapes
 from sim.records import FloatArray
 
@@ -24,18 +25,33 @@ class ShapeRows:
     shapes: Sequence[ExpertShape]
     groups: NDArray[np.intp]
     tokens: FloatArray
-    has_prior: bool = False
+    prior: ExpertShapes | None = None
+    """A sister's table: shapes that were not timed here keep its rows."""
+
+    @property
+    def has_prior(self) -> bool:
+        """Whether a few rows suffice, since the rest is known from a sister."""
+        return self.prior is not None
 
     def fit(self, log_errors: FloatArray, rows: Mask) -> ExpertShapes:
         """Return the errors of each shape among some rows, read off at the knots."""
-        knots, lines = np.log2(np.array(TOKENS)), []
+        found: dict[ExpertShape, FloatArray] = {}
+        knots = np.log2(np.array(TOKENS))
         errors, order = np.clip(log_errors, -_MOST, _MOST), np.argsort(self.tokens, kind="stable")
+        sister = None if self.prior is None else ShapeTable.of(self.prior)
+        if sister is not None:
+            found = {shape: sister.curve(shape).at(knots) for shape in sister.shapes}
         for group in np.unique(self.groups[rows]):
+            shape = self.shapes[group]
             mine = order[(self.groups[order] == group) & rows[order]]
-            row = np.interp(knots, np.log2(self.tokens[mine]), errors[mine])
-            numbers = " ".join(str(int(number)) for number in np.rint(100.0 * row))
-            lines.append(f"{_facts(self.shapes[group])} | {numbers}")
-        return ExpertShapes(tokens=TOKENS, shapes="\n".join(lines))
+            at = np.log2(self.tokens[mine])
+            curve = None if sister is None else sister.curve(shape)
+            left = errors[mine] if curve is None else errors[mine] - curve.at(at)
+            row = np.interp(knots, at, left)
+            found[shape] = row if curve is None else row + curve.at(knots)
+        return ExpertShapes(
+            tokens=TOKENS, shapes="\n".join(_line(shape, row) for shape, row in found.items())
+        )
 
     def log_ratio(self, table: Residuals) -> FloatArray:
         """Return log(measured / form) of all rows; shapes that it lacks by their neighbours."""
@@ -46,6 +62,12 @@ class ShapeRows:
             mine = self.groups == group
             found[mine] = np.log(read.curve(self.shapes[group]).factor(self.tokens[mine]))
         return found
+
+
+def _line(shape: ExpertShape, row: FloatArray) -> str:
+    cut = np.clip(row, -_MOST, _MOST)
+    numbers = " ".join(str(int(number)) for number in np.rint(100.0 * cut))
+    return f"{_facts(shape)} | {numbers}"
 
 
 def _facts(shape: ExpertShape) -> str:

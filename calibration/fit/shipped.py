@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from calibration.fit.document import write_profile
-from calibration.fit.fit import ENGINES, fit_timings
+from calibration.fit.fit import ENGINES, Judged, fit_timings
 from calibration.timings.aiconfigurator import SYSTEMS, import_aiconfigurator
 from sim.hardware import load_gpu
 from sim.hardware.load import FITTED
@@ -18,12 +18,15 @@ def main(gpus: list[str]) -> int:
     """Fit each GPU under each engine and write `hardware_profiles/fitted/<gpu>__<engine>.yaml`."""
     for name in gpus or list(SYSTEMS):
         timings = import_aiconfigurator([name])
+        judged: Judged = {}
         for engine in ENGINES:
-            result = fit_timings(timings, load_gpu(name), engine=engine)
+            result = fit_timings(timings, load_gpu(name), engine=engine, judged=judged)
             path: Path = FITTED / f"{name}__{engine}.yaml"
             write_profile(result, path, as_of=AS_OF)
             said = ", ".join(
-                f"{each.part} {each.evidence.held_out['all']:.1%}" for each in result.accepted
+                f"{each.part} {each.evidence.held_out['all']:.1%}"
+                f" ({each.evidence.held_out_again or 0:.1%})"
+                for each in result.accepted
             )
             sys.stdout.write(f"{path.name} ({path.stat().st_size / 1e3:.0f} kB): {said}\n")
             for refusal in result.refusals:

@@ -12,7 +12,7 @@ from sim.cost.pass_load import PassLoad, Reads
 from sim.cost.quick import QuickPass, quick_pass
 from sim.cost.ridge import ridge_tokens_per_pass
 from sim.cost.typical import even_load, even_prompt
-from sim.cost.usage import Usage, usage
+from sim.cost.usage import Usage, usage, usage_of_all
 
 __all__ = [
     "NO_LIMIT",
@@ -35,4 +35,5 @@ __all__ = [
     "ridge_tokens_per_pass",
     "unshared_heads",
     "usage",
+    "usage_of_all",
 ]

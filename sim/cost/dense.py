@@ -1,12 +1,13 @@
 """Times of all that depends on the tokens and sequences of a pass and not on their context."""
 
+from sim.cost.expert_shapes import ExpertShape
 from sim.cost.experts import Routing
 from sim.cost.forms import experts_s
 from sim.cost.layers import Layers
 from sim.cost.layout import Layout
 from sim.cost.operation import Operation
 from sim.cost.plain import Plain
-from sim.cost.residuals import Curve, ExpertShape, shapes_of
+from sim.cost.residuals import Curve, shapes_of
 from sim.cost.work import ACTIVATION_BYTES
 from sim.hardware import ExpertsFit, FittedProfile, GpuProfile
 from sim.model import Experts, Model, Recurrent

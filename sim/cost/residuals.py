@@ -9,16 +9,12 @@ from math import exp, log2
 import numpy as np
 from numpy.typing import NDArray
 
+from sim.cost.expert_shapes import ExpertShape, likely_row
 from sim.cost.roofline import Figures
 from sim.hardware.residual import ExpertShapes, Residual
 from sim.records import FloatArray
 
 _PER_HUNDRED = 0.01
-_FEATURE_WEIGHTS = (0.5, 1.0, 2.0, 1.0, 1.0, 5.0)
-"""Of expert bytes, experts, active ones, expert parallelism, width and matrices, in octaves."""
-_NEARNESS = 0.1
-_POWER = 2.5
-"""Weights of neighbours are (squared distance + 0.1)^-2.5: chosen on held-out shapes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,6 +23,10 @@ class Curve:
 
     octaves: FloatArray
     values: FloatArray
+
+    def at(self, octaves: FloatArray) -> FloatArray:
+        """Return log(measured / form) at some octaves; beyond the ends, that of the ends."""
+        return np.interp(octaves, self.octaves, self.values)
 
     def factor(self, quantity: Figures) -> Figures:
         """Return measured / form at a quantity, or at many; 1 an octave beyond the table."""
@@ -135,40 +135,12 @@ def bracket(
     return below, fraction, np.maximum(0.0, 1.0 - np.abs(octaves - inside))
 
 
-@dataclass(frozen=True, slots=True)
-class ExpertShape:
-    """Routed experts as one rank holds them."""
-
-    hidden: float
-    intermediate: float
-    """Width of an expert after the split over GPUs that share it."""
-    experts: float
-    active: float
-    expert_parallel: float
-    matrices: float = 3.0
-    """3 where an expert is gated, else 2."""
-
-    @property
-    def features(self) -> tuple[float, ...]:
-        """What makes shapes alike, in octaves."""
-        sizes = (
-            self.hidden * self.intermediate,
-            self.experts,
-            self.active,
-            self.expert_parallel,
-            self.intermediate,
-            self.matrices,
-        )
-        return tuple(float(np.log2(size)) for size in sizes)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class ShapeTable:
     """`ExpertShapes` as numbers."""
 
     octaves: FloatArray
     shapes: tuple[ExpertShape, ...]
-    features: FloatArray
     values: FloatArray
 
     @classmethod
@@ -179,18 +151,25 @@ class ShapeTable:
             facts, _, numbers = line.partition("|")
             shapes.append(ExpertShape(*map(float, facts.split())))
             rows.append([_PER_HUNDRED * int(number) for number in numbers.split()])
-        features = np.array([shape.features for shape in shapes])
-        return cls(np.log2(np.array(table.tokens)), tuple(shapes), features, np.array(rows))
+        return cls(np.log2(np.array(table.tokens)), tuple(shapes), np.array(rows))
 
     def holds(self, shape: ExpertShape) -> bool:
         """Whether a shape was timed itself."""
         return shape in self.shapes
 
     def curve(self, shape: ExpertShape) -> Curve:
-        """Return a shape's own row over the tokens, or the mean of its neighbours' rows."""
+        """Return a shape's own row over the tokens, or what those of the others make likely.
+
+        Rows are compared where as many tokens come to an expert. No row leaves their range.
+        """
         if shape in self.shapes:
             return Curve(self.octaves, self.values[self.shapes.index(shape)])
-        away = (self.features - np.array(shape.features)) * np.array(_FEATURE_WEIGHTS)
-        weights = ((away**2).sum(axis=1) + _NEARNESS) ** -_POWER
-        row: FloatArray = weights @ self.values / weights.sum()
-        return Curve(self.octaves, row)
+        rows = np.array(
+            [
+                np.interp(
+                    self.octaves + shape.load_octaves - other.load_octaves, self.octaves, row
+                )
+                for other, row in zip(self.shapes, self.values, strict=True)
+            ]
+        )
+        return Curve(self.octaves, likely_row(self.shapes, rows, shape))

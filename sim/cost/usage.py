@@ -1,6 +1,6 @@
 """How hard the GPUs worked: bandwidth and FLOP used, and what bound the time."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +27,28 @@ class Usage:
     bound: Bound
     """What bound most of the time."""
     share_by_bound: Mapping[Bound, float]
+    busy_s: float
+    """What all of it is over: time of passes, of all replicas together."""
+
+
+def usage_of_all(parts: Sequence[Usage]) -> Usage | None:
+    """Return the usage over the busy time of several runs; `None` where nothing ran."""
+    busy_s = sum(part.busy_s for part in parts)
+    if not busy_s:
+        return None
+
+    def mean(values: Iterable[float]) -> float:
+        return sum(v * part.busy_s for v, part in zip(values, parts, strict=True)) / busy_s
+
+    bounds = dict.fromkeys(bound for part in parts for bound in part.share_by_bound)
+    shares = {name: mean(part.share_by_bound.get(name, 0.0) for part in parts) for name in bounds}
+    return Usage(
+        mbu=mean(part.mbu for part in parts),
+        mfu=mean(part.mfu for part in parts),
+        bound=max(shares, key=lambda bound: shares[bound]),
+        share_by_bound=shares,
+        busy_s=busy_s,
+    )
 
 
 def usage(cost: ForwardPass, leaps: Leaps, *, lanes: int = 1) -> Usage | None:
@@ -65,6 +87,7 @@ def usage(cost: ForwardPass, leaps: Leaps, *, lanes: int = 1) -> Usage | None:
         mfu=flop / (peak * busy_s),
         bound=max(shares, key=lambda bound: shares[bound]),
         share_by_bound=shares,
+        busy_s=busy_s,
     )
 
 

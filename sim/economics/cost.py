@@ -12,6 +12,9 @@ from sim.metrics.window import Window, share_inside
 from sim.records import Simulation
 from sim.units import HOURS_PER_MONTH, MEGA, SECONDS_PER_HOUR
 
+_ROUNDING = 1e-9
+"""Of a busy share: two sums over the same passes differ by so much and mean the same."""
+
 
 @dataclass(frozen=True, slots=True)
 class CostLine:
@@ -72,7 +75,7 @@ def price(simulation: Simulation, metrics: Metrics, quote: Quote, gpus: int) -> 
     busy, input_share = metrics.utilisation.busy, None
     if window is not None:
         input_share = _share_of_input(simulation, window)
-    output_share = None if busy is None or input_share is None else busy - input_share
+    output_share = None if busy is None or input_share is None else _rest(busy, input_share)
     usd = 0.0 if window is None else usd_per_hour / SECONDS_PER_HOUR * window.length_s
     billed_to_input = None if not input_share else input_share * usd
     billed_to_output = None if output_share is None else output_share * usd
@@ -140,6 +143,12 @@ def _share_of_input(simulation: Simulation, window: Window) -> float:
     leaps = simulation.leaps
     billed_s = float((leaps.prefill_s * share_inside(leaps, window)).sum())
     return billed_s / (simulation.replicas * simulation.lanes * window.length_s)
+
+
+def _rest(busy: float, input_share: float) -> float:
+    """Return the busy share that is not billed to input; 0 where only rounding is left of it."""
+    rest = busy - input_share
+    return 0.0 if abs(rest) < _ROUNDING * busy else rest
 
 
 def _per(usd: float | None, amount: float) -> float | None:

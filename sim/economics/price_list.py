@@ -1,5 +1,6 @@
 """Price lists: what providers ask for a GPU-hour, each with source and date; none is invented."""
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
@@ -102,6 +103,12 @@ def list_price_lists() -> tuple[str, ...]:
 def load_price_list(reference: str | Path) -> PriceList:
     """Return a price list by its name, or from a YAML file of the user's own."""
     path = find("price list", reference, PRICES)
+    return _price_list(path, path.stat().st_mtime_ns if path.is_file() else 0)
+
+
+@lru_cache(maxsize=64)
+def _price_list(path: Path, _changed: int) -> PriceList:
+    """Return a price list; read again when its file changes: a dashboard asks at every move."""
     return validate(PriceList, read_yaml(path), str(path))
 
 

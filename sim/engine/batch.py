@@ -4,7 +4,7 @@ from collections.abc import Collection
 from heapq import heapify, heappop, heappush
 
 from sim.decoding import Phase
-from sim.engine.block_count import BlockCount
+from sim.engine.block_count import Counted
 from sim.engine.reach import ReachSums
 from sim.engine.sequence import Sequence
 
@@ -37,7 +37,7 @@ class DecodeBatch:
         """Sums for the layers that look back only so far."""
         self.members: dict[int, Sequence] = {}
         """By serial, in order of admission."""
-        self.blocks: BlockCount | None = None
+        self.blocks: Counted | None = None
         """Their KV blocks, once the pool has asked: where there is room, nobody counts."""
         self.ends: list[tuple[int, int, Sequence]] = []
         """Heap of breakpoints: (pass count at which the phase ends, serial, sequence)."""

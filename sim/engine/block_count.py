@@ -1,9 +1,39 @@
 """KV blocks of the decoding sequences, exact at any pass, without asking each of them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Protocol
 
 from sim.cost import KvShape
+from sim.decoding import Plan
 from sim.engine.sequence import Sequence
+
+
+class Counted(Protocol):
+    """What a batch keeps up to date for its pool, once the pool has asked."""
+
+    def join(self, sequence: Sequence) -> None:
+        """Add a sequence that has joined the batch."""
+
+    def leave(self, sequence: Sequence) -> None:
+        """Take one out, as it stood when it joined."""
+
+
+class Reserved:
+    """Blocks that sequences have reserved as wholes, added up as they come and go."""
+
+    __slots__ = ("_whole", "total")
+
+    def __init__(self, whole: Callable[[Plan], float], members: Iterable[Sequence]) -> None:
+        self._whole = whole
+        self.total = sum(whole(member.plan) for member in members)
+
+    def join(self, sequence: Sequence) -> None:
+        """Add a sequence that has joined the batch."""
+        self.total += self._whole(sequence.plan)
+
+    def leave(self, sequence: Sequence) -> None:
+        """Take one out."""
+        self.total -= self._whole(sequence.plan)
 
 
 class BlockCount:

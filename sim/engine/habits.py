@@ -55,20 +55,36 @@ class Habits:
         tokens = phase.visible_tokens / phase.passes * every
         return every * max(1, ceil(self.stream_interval_tokens / tokens - TOKEN_ROUNDING))
 
-    def passes_ahead(self, plan: Plan) -> int:
-        """Return 1 where the token of the prefill is held back and counts towards a chunk."""
+    def holds_first(self, plan: Plan) -> bool:
+        """Tell whether the token of the prefill is held back and counts towards a chunk."""
         if not plan.prefill_yields or not plan.phases or self.stream_first_token:
+            return False
+        return self.chunk_passes(plan.phases[0]) > 1
+
+    def passes_ahead(self, phase: Phase, held_tokens: float) -> int:
+        """Return the passes of a phase that tokens held back before it stand for.
+
+        Its first chunk comes so many passes earlier, with the tokens that the chunk still lacks.
+        """
+        if not held_tokens or not phase.visible_tokens:
             return 0
-        return int(self.chunk_passes(plan.phases[0]) > 1)
+        lacking = (self.stream_interval_tokens - held_tokens) * phase.passes / phase.visible_tokens
+        return self.chunk_passes(phase) - max(1, ceil(lacking - TOKEN_ROUNDING))
+
+    def phase_chunks(self, phase: Phase, held_tokens: float) -> int:
+        """Return the chunks that a phase hands out, the last with whatever is left."""
+        if not phase.visible_tokens:
+            return 0
+        passes = phase.passes + self.passes_ahead(phase, held_tokens)
+        return ceil(passes / self.chunk_passes(phase))
 
     def chunks(self, plan: Plan) -> int:
         """Return the chunks in which an answer is handed out."""
         if self.stream_interval_tokens == 1:
             return plan.chunks
-        ahead = self.passes_ahead(plan)
-        count = int(plan.prefill_yields) - ahead
+        held = float(self.holds_first(plan))
+        count = int(plan.prefill_yields) - int(held)
         for phase in plan.phases:
-            if phase.visible_tokens:
-                count += ceil((phase.passes + ahead) / self.chunk_passes(phase))
-            ahead = 0
+            count += self.phase_chunks(phase, held)
+            held = 0.0
         return count

@@ -89,7 +89,7 @@ class HabitualReplica(Replica):
         if not plan.prefill_yields:
             return 0.0
         first = sequence.preempted_s < 0
-        if phase is None or (first and not self.habits.passes_ahead(plan)):
+        if phase is None or (first and not self.habits.holds_first(plan)):
             return 1.0
         return self._chunks_per_pass(phase)
 
@@ -113,16 +113,34 @@ class HabitualReplica(Replica):
     def _show_prefill(self, sequence: Sequence, seen_s: float, *, again: bool) -> None:
         log, row, phase = self.log, sequence.row, sequence.phase
         every = 1 if phase is None else self.habits.chunk_passes(phase)
-        ahead = self.habits.passes_ahead(sequence.plan)
+        # what a policy changes may go out pass by pass now, and in chunks later
+        log.habits.by_chunk = self.policy is not None and self.habits.stream_interval_tokens > 1
+        by_chunk = every > 1 or log.habits.by_chunk
         if not again:
-            if not ahead:
+            sequence.held_tokens = float(self.habits.holds_first(sequence.plan))
+            if not sequence.held_tokens:
                 log.first_token_s[row] = seen_s
-                if every > 1:
+                if by_chunk:
                     log.habits.shown.append((self.index, row, seen_s))
-        elif every == 1:
+        elif not by_chunk:
             log.pauses.append((row, seen_s - sequence.preempted_s))
-        elif (sequence.done + ahead) % every == 0:
+        elif phase is not None and (sequence.done + self._ahead(sequence, phase)) % every == 0:
             log.habits.shown.append((self.index, row, seen_s))
+
+    def _ahead(self, sequence: Sequence, phase: Phase) -> int:
+        return self.habits.passes_ahead(phase, sequence.held_tokens)
+
+    def replan(self, sequence: Sequence, phase: Phase, rest: Phase) -> None:
+        """Count the chunks anew of an answer; what it holds back goes out with the next one."""
+        habits, held = self.habits, sequence.held_tokens
+        done = sequence.done + self.passes - sequence.joined
+        shown, holding = divmod(done + self._ahead(sequence, phase), habits.chunk_passes(phase))
+        left = habits.phase_chunks(phase, held) - shown
+        if habits.stream_interval_tokens > 1:
+            each = phase.visible_tokens / phase.passes
+            sequence.held_tokens = holding * each if shown else held + done * each
+        more = habits.phase_chunks(rest, sequence.held_tokens) - left
+        self.log.chunks[sequence.row] += more
 
     def preempt(self, sequence: Sequence, swap_s_per_block: float | None = None) -> None:
         """Send a running request back; its last token may have been seen before this boundary."""
@@ -138,7 +156,7 @@ class HabitualReplica(Replica):
         first, log = sequence.joined, self.log
         if self.passes > first and phase.visible_tokens:
             every = self.habits.chunk_passes(phase)
-            ahead = self.habits.passes_ahead(sequence.plan) if not sequence.phase_index else 0
+            ahead = self._ahead(sequence, phase)
             log.stint(sequence.row, self.index, first, self.passes, every, sequence.done + ahead)
             log.habits.since_s.append(sequence.since_s)
             sequence.since_s = self._decoded_s
@@ -148,9 +166,10 @@ class HabitualReplica(Replica):
         phase, seen_s = sequence.phase, now + self.delay_s
         sequence.since_s = seen_s
         if phase is not None and phase.visible_tokens:
-            ahead = self.habits.passes_ahead(sequence.plan) if not sequence.phase_index else 0
-            if (phase.passes + ahead) % self.habits.chunk_passes(phase):
+            passes = phase.passes + self._ahead(sequence, phase)
+            if passes % self.habits.chunk_passes(phase):
                 self.log.habits.shown.append((self.index, sequence.row, seen_s))
+        sequence.held_tokens = 0.0
         super()._next_phase(sequence, now)
 
     def _finish(self, sequence: Sequence, now: float) -> None:

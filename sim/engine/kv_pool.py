@@ -6,7 +6,7 @@ from math import ceil, inf
 from sim.cost import KvShape
 from sim.decoding import Plan
 from sim.engine.batch import DecodeBatch
-from sim.engine.block_count import BlockCount
+from sim.engine.block_count import BlockCount, Reserved
 from sim.engine.sequence import Sequence
 from sim.units import TOKEN_ROUNDING
 
@@ -28,9 +28,10 @@ class KvPool:
 
     def free(self, batch: DecodeBatch, prefilling: Iterable[Sequence], passes: int) -> float:
         """Return the blocks free in the pass after `passes` passes; negative if short."""
-        if batch.blocks is None:  # from now on kept up to date
-            batch.blocks = BlockCount(self.shape, batch.members.values())
-        used = batch.blocks.used(passes)
+        count = batch.blocks
+        if not isinstance(count, BlockCount):  # from now on kept up to date
+            count = batch.blocks = BlockCount(self.shape, batch.members.values())
+        used = count.used(passes)
         for sequence in prefilling:
             used += self.shape.blocks_for(sequence.computed + sequence.chunk)
         return self.shape.blocks - used
@@ -126,3 +127,12 @@ class ReservingPool(Reserving):
     def __init__(self, shape: KvShape) -> None:
         super().__init__(shape)
         self._known = {}
+
+    def least_free(self, batch: DecodeBatch) -> float:
+        """Return what the decoding sequences leave; whole blocks are added up as they come."""
+        if self.plain_tokens < 0:  # parts of blocks would leave their rounding behind
+            return super().least_free(batch)
+        count = batch.blocks
+        if not isinstance(count, Reserved):
+            count = batch.blocks = Reserved(self.whole, batch.members.values())
+        return self.shape.blocks - count.total

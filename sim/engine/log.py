@@ -27,6 +27,8 @@ class HabitLog:
         and work of the prompts that end [s]."""
         self.shown: list[tuple[int, int, float]] = []
         """(replica, row, time in s) of chunks that come with no pass of a stint."""
+        self.by_chunk = False
+        """Tokens of any pass may go out with those of others: no gap is simply a pass."""
         self.numbers: IntArray = np.zeros(0, dtype=np.int64)
         """Number of each leap among those that came to their end; -1 if it did not."""
 

@@ -107,7 +107,7 @@ def _decode_of(replica: Replica, line: Line) -> _Decode:
     batch, feed, pool, log = replica.batch, replica.feed, replica.pool, replica.log
     drafter, index, row = replica.pricer.drafter, replica.index, LEAP.pack
     members, tokens, size = batch.members, pool.plain_tokens, pool.shape.block_tokens
-    waiting = replica.waiting
+    waiting, ends = replica.waiting, batch.ends
 
     def decode(now: float, most: int) -> float:
         """Leap until a phase ends, KV runs short or a request comes that may be admitted."""
@@ -123,7 +123,10 @@ def _decode_of(replica: Replica, line: Line) -> _Decode:
             draft_s, draft_slope_s, crossing = drafter.line_of(count, read, growth)
             first_s, slope_s = first_s + draft_s, slope_s + draft_slope_s
             limit = crossing if crossing < limit else limit  # noqa: FURB136  # hot
-        ahead = batch.next_breakpoint() - passes
+        end, serial, sequence = ends[0]
+        if sequence.serial != serial or sequence.joined < 0:  # it was preempted since
+            end = batch.next_breakpoint()
+        ahead = end - passes
         if ahead > limit or most == 1:
             ahead = 1 if most == 1 else limit
         if growth * ahead > room and ahead > 1:

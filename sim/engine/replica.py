@@ -178,14 +178,17 @@ class Replica(Observed):
 
     def advance_prompts(self, now: float) -> None:
         """Count the chunks of the pass that has ended; those that are through go on to decode."""
+        prefilling = self.prefilling
         ready: list[Sequence] = []
-        for sequence in self.prefilling:
+        for sequence in prefilling:
             sequence.computed = computed = sequence.computed + sequence.chunk
             sequence.chunk = 0
             if computed >= sequence.target:
                 ready.append(sequence)
-        if ready:
-            self.prefilling = [s for s in self.prefilling if s.computed < s.target]
+        if len(ready) == len(prefilling):
+            self.prefilling = []
+        elif ready:
+            self.prefilling = [each for each in prefilling if each.computed < each.target]
         for sequence in ready:
             self._prefilled(sequence, now)
 

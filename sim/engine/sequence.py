@@ -19,6 +19,7 @@ class Sequence:
         "chunk",
         "computed",
         "done",
+        "held_tokens",
         "joined",
         "kv",
         "phase",
@@ -64,6 +65,8 @@ class Sequence:
         self.priority = self.request_class = 0
         self.since_s = nan
         """When the token before its stint of decoding was seen, where that is kept."""
+        self.held_tokens = 0.0
+        """Made before the current phase and not handed out yet, where answers go out in chunks."""
         self.swapped = False
         """Its KV waits in the memory of the host."""
 

@@ -178,13 +178,15 @@ class _World:
 
         A replica that sees its arrivals coming is ahead of the clock: the end waits for it.
         """
+        place = row
         if self.loop is not None:
             self.loop.answered(user)
-        place = row if self.loop is None else self.loop.place(row)
+            place = self.loop.place(row)
         if place >= self.traffic.measured:
             return False
         self.left -= 1
-        self._last_s = max(self._last_s, now_s)
+        if now_s > self._last_s:  # noqa: PLR1730  # hot
+            self._last_s = now_s
         if not self.left:
             end = simpy.Timeout(self.env, max(0.0, self._last_s - self.env.now))
             if end.callbacks is not None:

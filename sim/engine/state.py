@@ -50,12 +50,11 @@ class ReplicaState:
         serials = tuple(batch.members)
         if serials == self._decided:
             return
-        self._decided = serials
         mode = policy.mode(len(serials), batch.read)
         leap.drafting, leap.verified = mode.drafting, mode.verified_share
         leap.time_share = mode.time_share
         for sequence in list(batch.members.values()):
-            phase, passed = sequence.phase, self.passes - sequence.joined
+            phase = sequence.phase
             if phase is None:  # pragma: no cover - a sequence that decodes has a phase
                 raise AssertionError(sequence.row)
             kv = sequence.kv_at(self.passes)
@@ -64,10 +63,16 @@ class ReplicaState:
                 continue
             self.log_stint(sequence, phase)
             batch.leave(sequence, phase, self.passes)
-            self.log.chunks[sequence.row] += rest.passes - (phase.passes - sequence.done - passed)
+            self.replan(sequence, phase, rest)
             sequence.phase, sequence.kv, sequence.done = rest, kv, 0
             batch.join(sequence, rest, self.passes)
+        self._decided = tuple(batch.members)  # who goes on otherwise stands last now
         batch.renew_ends()
+
+    def replan(self, sequence: Sequence, phase: Phase, rest: Phase) -> None:
+        """Count the chunks anew of an answer that goes on with another phase than it was in."""
+        done = sequence.done + self.passes - sequence.joined
+        self.log.chunks[sequence.row] += rest.passes - (phase.passes - done)
 
     def admit(self, chunk: int) -> None:
         """Take the head of the queue in, with `chunk` prompt tokens in the coming pass."""

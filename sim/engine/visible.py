@@ -44,6 +44,7 @@ def gaps_and_first_chunks(
         here = stints[:, 1] == replica
         mine = stints[here]
         each_pass = (mine[:, 4] == 1) & ~np.isnan(first_token_s[mine[:, 0]])
+        each_pass &= not log.habits.by_chunk
         by_pass, by_chunk = mine[each_pass], mine[~each_pass]
         if len(since_s):
             since = since_s[here][each_pass]

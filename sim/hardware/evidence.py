@@ -24,6 +24,11 @@ class Evidence(BaseModel):
     """Mean absolute error of shapes that a fit of the others had not seen, as a fraction: `all`,
     and by regime."""
     held_out_points: Annotated[int, Ge(0)] = 0
+    held_out_spread: Share | None = None
+    """Standard error of `all`, where few timings stand behind it: so far is the error known."""
+    held_out_again: Share | None = None
+    """The same under a second split of the shapes; it was looked at once before the last changes to
+    experts and collectives, at the end for all else."""
     form_alone: Share | None = None
     """The same without the table of residuals."""
     bias: float | None = None

@@ -99,5 +99,10 @@ def load_engine(reference: str | Path) -> EngineProfile:
         return generic.model_copy(update={"requested": name, "origin": "assumed", "note": note})
     if name not in list_engines() and not Path(reference).expanduser().exists():
         raise UnknownNameError("engine", name, list_engines())
-    path = find("engine", reference, folder)
-    return validate(EngineFile, read_yaml(path), str(path)).to_profile()
+    return load_engine_file(reference).to_profile()
+
+
+def load_engine_file(reference: str | Path) -> EngineFile:
+    """Return the preset of an engine as its file has it: values in the units of their keys."""
+    path = find("engine", reference, PROFILES / "engines")
+    return validate(EngineFile, read_yaml(path), str(path))

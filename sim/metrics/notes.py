@@ -1,6 +1,6 @@
 """What a reader of the numbers must know, in sentences."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -41,9 +41,9 @@ def notes(
     classes: Sequence[ClassMetrics] = (),
 ) -> tuple[str, ...]:
     """Return the sentences; `answered` are the counted requests that finished."""
-    rejected = _rejected(simulation)
+    refused = rejected(simulation.rejections)
     if load.overloaded:
-        return (*_overloaded(load), *starving(classes), *rejected)
+        return (*_overloaded(load), *starving(classes), *refused)
     slowest = None
     if counts.finished >= needed(0.99):
         slowest = _opening(simulation, answered) or _few_bursts(answered)
@@ -54,13 +54,13 @@ def notes(
         *([] if slowest is None else [slowest]),
         *starving(classes),
         *_too_few(counts),
-        *rejected,
+        *refused,
     )
 
 
-def _rejected(simulation: Simulation) -> tuple[str, ...]:
+def rejected(rejections: Iterable[tuple[str, int]]) -> tuple[str, ...]:
     """Say why requests were refused."""
-    return tuple(f"{count:,} rejected: {reason}" for reason, count in simulation.rejections)
+    return tuple(f"{count:,} rejected: {reason}" for reason, count in rejections)
 
 
 def _overloaded(load: Load) -> Iterator[str]:

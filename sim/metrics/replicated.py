@@ -7,7 +7,6 @@ bootstrap that draws whole runs (or, of few runs, batches of them). All interval
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean
 
 import numpy as np
 
@@ -18,14 +17,20 @@ from sim.metrics.percentiles import needed
 from sim.metrics.pipeline import Pipeline
 from sim.metrics.pooled import Pool, condensed, pooled_percentile
 from sim.metrics.quantities import finished, latency_columns, rows, user_tokens_per_s
-from sim.metrics.replicated_part import Part, counts_of_all, latency_of_all, targets_of_all
+from sim.metrics.replicated_part import (
+    Part,
+    counts_of_all,
+    latency_of_all,
+    rejected_of_all,
+    stages_of_all,
+    targets_of_all,
+)
 from sim.metrics.result import (
     ClassMetrics,
     Metrics,
     RequestCounts,
     RunStatus,
     SloResult,
-    Stage,
     Throughput,
     Utilisation,
 )
@@ -50,6 +55,8 @@ class Replication:
     speed: FloatArray
     """Of each request that finished, tokens/s."""
     gaps: WeightedSamples
+    rejections: tuple[tuple[str, int], ...] = ()
+    """As in `Simulation`."""
 
 
 def replication(
@@ -74,6 +81,7 @@ def replication(
         Part.of(counted, columns, good, others),
         user_tokens_per_s(rows(counted, finished(counted)), pipeline),
         condensed(simulation.gaps),
+        simulation.rejections,
     )
 
 
@@ -91,6 +99,7 @@ def pool(runs: Sequence[Replication], *, slo: Slo, seed: int) -> Metrics:
     latency["itl"] = _gaps(runs, counts, withhold=overloaded)
     rates = _throughput(runs, seed, withhold=overloaded)
     classes = tuple(_class(runs, place, slo, seed) for place in range(len(first.classes)))
+    refused = rejected_of_all(run.rejections for run in runs)
     laws = [metrics.littles_law for metrics in many]
     sides = [None if overloaded else mean_of_known([getattr(law, side) for law in laws])
              for side in ("lhs", "rhs")]  # fmt: skip
@@ -103,13 +112,14 @@ def pool(runs: Sequence[Replication], *, slo: Slo, seed: int) -> Metrics:
         utilisation=Utilisation(
             mean_of_known([metrics.utilisation.busy for metrics in many]),
             max(metrics.utilisation.kv_peak for metrics in many),
+            mean_of_known([metrics.utilisation.cached_input for metrics in many]),
         ),
         front_end_behind=overloaded and any(metrics.front_end_behind for metrics in many),
         littles_law=LittlesLaw(*sides),
-        waterfall=() if overloaded else _stages(many),
+        waterfall=() if overloaded else stages_of_all(metrics.waterfall for metrics in many),
         interval_basis=f"90 %, {len(runs)} runs with seeds of their own: Student's t over the runs"
         " for means and rates, a bootstrap over runs for percentiles",
-        notes=(*_notes(many, counts, overloaded=overloaded), *starving(classes)),
+        notes=(*_notes(many, counts, overloaded=overloaded), *starving(classes), *refused),
     )  # fmt: skip
 
 
@@ -193,15 +203,6 @@ def _targets(
         open_question=too_short,
     )
     return replace(verdict, on_percentiles=rest.on_percentiles, met=kept and rest.met)
-
-
-def _stages(many: Sequence[Metrics]) -> tuple[Stage, ...]:
-    """Return the stages of the mean TTFT, averaged over the runs."""
-    with_stages = [metrics.waterfall for metrics in many if metrics.waterfall]
-    return tuple(
-        Stage(same[0].stage, fmean(stage.mean_s for stage in same), same[0].origin)
-        for same in zip(*with_stages, strict=True)
-    )
 
 
 def _notes(many: Sequence[Metrics], counts: RequestCounts, *, overloaded: bool) -> tuple[str, ...]:

@@ -1,16 +1,18 @@
 """Some of the requests of several runs together: all of them, or those of one class."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
 import numpy as np
 
 from sim.metrics.classes import counts_of
+from sim.metrics.notes import rejected
 from sim.metrics.over_runs import mean_of_known, over_runs, share_over_runs
 from sim.metrics.pooled import Pool, pooled_percentile
 from sim.metrics.quantities import BoolArray, finished, rows
-from sim.metrics.result import RequestCounts, SloResult
+from sim.metrics.result import RequestCounts, SloResult, Stage
 from sim.metrics.slo import PERCENTILES, Targets
 from sim.metrics.summary import Summary, withheld
 from sim.records import FloatArray, RequestRecords
@@ -46,6 +48,23 @@ def counts_of_all(parts: Sequence[Part]) -> RequestCounts:
     names = ("offered", "finished", "rejected", "unfinished", "background")
     return RequestCounts(
         **{name: sum(getattr(part.counts, name) for part in parts) for name in names}
+    )
+
+
+def rejected_of_all(rejections: Iterable[Iterable[tuple[str, int]]]) -> tuple[str, ...]:
+    """Say why requests of all runs were refused."""
+    together = Counter[str]()
+    for of_run in rejections:
+        together.update(dict(of_run))
+    return rejected(sorted(together.items()))
+
+
+def stages_of_all(waterfalls: Iterable[tuple[Stage, ...]]) -> tuple[Stage, ...]:
+    """Return the stages of the mean TTFT, averaged over the runs that have them."""
+    with_stages = [stages for stages in waterfalls if stages]
+    return tuple(
+        Stage(same[0].stage, fmean(stage.mean_s for stage in same), same[0].origin)
+        for same in zip(*with_stages, strict=True)
     )
 
 

@@ -1,6 +1,5 @@
 """Many runs at once: in order, on all cores where that pays."""
 
-import multiprocessing
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -8,7 +7,7 @@ from typing import Final
 from sim.cost import Usage
 from sim.economics.cost import Cost
 from sim.metrics.result import Metrics
-from sim.processes import Failed, map_tasks, usable_cores
+from sim.processes import Failed, in_worker, map_tasks, usable_cores
 from sim.run import run
 from sim.scenario import Scenario
 
@@ -52,6 +51,6 @@ def _summary(scenario: Scenario) -> Result:
 
 def workers_for(tasks: int, requests: int) -> int:
     """Return how many processes pay for so many tasks of so many simulated requests in all."""
-    if tasks < 2 or requests < WORTH_A_POOL or multiprocessing.parent_process() is not None:
+    if tasks < 2 or requests < WORTH_A_POOL or in_worker():
         return 1  # and a worker starts no workers of its own
     return min(tasks, usable_cores())

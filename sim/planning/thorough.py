@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import Final
 
+from sim.cost import Usage, usage, usage_of_all
 from sim.economics.cost import Cost, of_all
 from sim.errors import InputError
 from sim.hardware.uncertainty import LogError, log_error
@@ -16,6 +17,7 @@ from sim.metrics.calibration_share import Off, factors, with_calibration
 from sim.metrics.replicated import Replication, pool, replication
 from sim.metrics.result import Metrics
 from sim.metrics.stretch import later, sooner
+from sim.metrics.work import Work
 from sim.planning.off_in_part import first_requests, off_in_part
 from sim.planning.precision import reached
 from sim.planning.sweep import workers_for
@@ -50,6 +52,8 @@ class _Run:
 
     replication: Replication
     cost: Cost | None
+    work: Work
+    usage: Usage | None
 
 
 def run_thoroughly(
@@ -74,7 +78,8 @@ def run_thoroughly(
         outcome = _replicated(outcome, on_runs, workers)
     elif settings.precision is not None:
         found = reached(scenario, outcome.metrics)
-        outcome = replace(outcome, replications=Replications(1, settings.seed, found))
+        one = Replications(1, settings.seed, found, outcome.work)
+        outcome = replace(outcome, replications=one)
     return _calibrated(outcome, workers)
 
 
@@ -84,7 +89,7 @@ def _replicated(outcome: Outcome, on_runs: OnRuns | None, workers: int | None) -
     first = replication(
         outcome.simulation, outcome.metrics, slo=scenario.slo, pipeline=scenario.pipeline
     )
-    runs = [_Run(first, outcome.cost)]
+    runs = [_Run(first, outcome.cost, outcome.work, outcome.usage)]
     wanted = _wanted(scenario)
     while True:
         tasks = [_task(scenario, number) for number in range(len(runs), wanted)]
@@ -97,8 +102,12 @@ def _replicated(outcome: Outcome, on_runs: OnRuns | None, workers: int | None) -
         if not more:
             break
         wanted = len(runs) + more
-    said = Replications(len(runs), scenario.run.seed, found)
-    return replace(outcome, metrics=metrics, cost=_cost(runs, metrics), replications=said)
+    work = Work.of_all([one.work for one in runs])
+    said = Replications(len(runs), scenario.run.seed, found, work)
+    used = usage_of_all([one.usage for one in runs if one.usage is not None])
+    return replace(
+        outcome, metrics=metrics, cost=_cost(runs, metrics), usage=used, replications=said
+    )
 
 
 def _wanted(scenario: Scenario) -> int:
@@ -162,7 +171,10 @@ def _serve(task: _Task) -> _Run:
         simulation = later(serve(scenario, serving, sooner(traffic, task.factor)), task.factor)
     metrics, cost = assess(scenario, serving, simulation, intervals=False)
     kept = replication(simulation, metrics, slo=scenario.slo, pipeline=scenario.pipeline)
-    return _Run(kept, cost)
+    used = None  # with other times it would be that of another machine
+    if task.factor == AS_PREDICTED:
+        used = usage(serving.cost, simulation.leaps, lanes=serving.limits.lanes)
+    return _Run(kept, cost, Work.of(simulation, metrics), used)
 
 
 def _cost(runs: Sequence[_Run], metrics: Metrics) -> Cost | None:

@@ -41,7 +41,7 @@ def anatomy_tables(found: Sequence[Anatomy]) -> tuple[Table, ...]:
 
 
 def _passes(found: Sequence[Anatomy]) -> Table:
-    heads = columns("<strategy", "<part", "passes", "positions/pass", "TFLOP", "GB moved",
+    heads = columns("<strategy", "<part", "passes", "positions", "TFLOP", "GB moved",
                     "time", "per pass", "<bound by")  # fmt: skip
     rows = []
     for one in found:

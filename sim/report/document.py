@@ -62,9 +62,9 @@ def outcome_document(outcome: Outcome) -> dict[str, Any]:
             {"stage": stage.stage, "mean_ms": stage.mean_s * MS_PER_S, "origin": stage.origin}
             for stage in metrics.waterfall
         ],
-        "window_s": metrics.window_s,
-        "events": outcome.simulation.events,
-        "passes": int(outcome.simulation.leaps.passes.sum()),
+        "window_s": outcome.work.window_s or None,
+        "events": outcome.work.events,
+        "passes": outcome.work.passes,
         "provenance": {
             name: {"origin": part.origin, "source": part.source, "error": part.error}
             for name, part in outcome.provenance.items()

@@ -4,6 +4,7 @@ from typing import Any
 
 from sim.economics.api_prices import ApiPrice
 from sim.economics.price_list import Quote
+from sim.report.sources import source_numbers, source_of
 from sim.report.table import Table, columns
 from sim.report.words import maybe, usd
 
@@ -22,7 +23,7 @@ def api_facts(name: str, price: ApiPrice) -> Facts:
 
 def prices_table(facts: list[Facts]) -> Table:
     """Return one line for each price of a GPU-hour; the sources are a table of their own."""
-    numbers = _numbers(facts)
+    numbers = source_numbers(facts)
     rows = tuple(
         (
             row["gpu"],
@@ -31,7 +32,7 @@ def prices_table(facts: list[Facts]) -> Table:
             usd(row["usd_per_gpu_hour"]),
             str(row["gpus_per_instance"]),
             row["as_of"],
-            str(numbers[_source(row)]),
+            str(numbers[source_of(row)]),
         )
         for row in facts
     )
@@ -41,7 +42,7 @@ def prices_table(facts: list[Facts]) -> Table:
 
 def api_prices_table(facts: list[Facts]) -> Table:
     """Return one line for each price of a hosted model; the sources are a table of their own."""
-    numbers = _numbers(facts)
+    numbers = source_numbers(facts)
     rows = tuple(
         (
             row["model"],
@@ -50,26 +51,10 @@ def api_prices_table(facts: list[Facts]) -> Table:
             maybe(row["usd_per_million_cached_input_tokens"], usd),
             usd(row["usd_per_million_output_tokens"]),
             row["as_of"],
-            str(numbers[_source(row)]),
+            str(numbers[source_of(row)]),
         )
         for row in facts
     )
     heads = ("<model", "<host", "input", "cached", "output", "<as of", "source")
     note = "USD per million tokens; no figure for cached input: charged as other input"
     return Table("Prices of hosted APIs", columns(*heads), rows, note)
-
-
-def sources_table(facts: list[Facts]) -> Table:
-    """Return where the prices were read, under the numbers that the other tables give them."""
-    rows = tuple((str(place), text) for text, place in _numbers(facts).items())
-    return Table("Sources", columns("", "<read in"), rows)
-
-
-def _numbers(facts: list[Facts]) -> dict[str, int]:
-    """Return a number for each source, in the order in which they are met."""
-    return {text: place for place, text in enumerate(dict.fromkeys(map(_source, facts)), 1)}
-
-
-def _source(row: Facts) -> str:
-    """Return the source with what to know about the figure."""
-    return f"{row['source']}; {row['note']}" if row["note"] else str(row["source"])

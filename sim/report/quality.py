@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from sim.quality import UNKNOWN, Score
+from sim.report.sources import source_numbers, source_of
 from sim.report.table import Table, columns
 from sim.report.words import NOTHING
 
@@ -22,7 +23,8 @@ def quality_table(scores: Iterable[Score]) -> Table:
 
 
 def scores_table(facts: list[dict[str, Any]]) -> Table:
-    """Return the catalog's scores, as `paretoken list quality` shows them."""
+    """Return the catalog's scores; their sources are a table of their own."""
+    numbers = source_numbers(facts)
     rows = tuple(
         (
             fact["model"],
@@ -31,12 +33,12 @@ def scores_table(facts: list[dict[str, Any]]) -> Table:
             _settings(fact["settings"]),
             fact["benchmark"],
             f"{fact['score']:g}",
-            fact["source"],
+            str(numbers[source_of(fact)]),
         )
         for fact in facts
     )
     heads = columns(
-        "<model", "<weights", "<strategy", "<settings", "<benchmark", "score", "<source"
+        "<model", "<weights", "<strategy", "<settings", "<benchmark", "score", "source"
     )
     return Table("Published quality", heads, rows, "Percent, or points out of 100")
 

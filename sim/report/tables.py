@@ -189,9 +189,9 @@ def utilisation_table(outcome: Outcome) -> Table:
         shares = sorted(usage.share_by_bound.items(), key=lambda item: -item[1])
         rows += [(f"bound: {name}", percent(share), bound_label(name)) for name, share in shares]
     ridge = outcome.ridge_tokens_per_pass
-    passes = outcome.simulation.leaps.passes
-    if passes.sum():
-        mean = float(outcome.simulation.leaps.positions.sum() / passes.sum())
+    work = outcome.work
+    if work.passes:
+        mean = work.positions / work.passes
         rows.append(("tokens per pass", number(mean), "mean; prompts and answers together"))
     if ridge is None:
         rows.append(("ridge", NOTHING, "memory-bound at any batch, at the traffic's mean context"))

@@ -3,8 +3,6 @@
 from collections.abc import Iterable
 
 from sim.cost import unshared_heads
-from sim.decoding import AnyStrategy
-from sim.engine.schedulers import SchedulerSettings
 from sim.errors import InputError
 from sim.hardware import GpuProfile
 from sim.model import Experts, Model
@@ -125,16 +123,3 @@ def _check_positions(scenario: Scenario) -> None:
             where="deployment.max_batched_tokens",
             remedy="raise it",
         )
-
-
-def check_policy(strategy: AnyStrategy, scheduler: SchedulerSettings) -> None:
-    """Refuse policies of the batch where prompts and decoding take turns."""
-    policy = getattr(strategy, "policy", None)
-    if policy is None or policy.kind == "fixed" or not scheduler.separate:
-        return
-    raise InputError(
-        f"a policy that is {policy.kind} goes with passes that mix prompts and decoding, and this"
-        " scheduler lets them take turns",
-        where="decoding.policy",
-        remedy="use `scheduler: {kind: chunked_prefill}`, or no policy",
-    )

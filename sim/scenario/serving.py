@@ -18,7 +18,7 @@ from sim.hardware import (
     load_gpu,
 )
 from sim.model import Model, load_model
-from sim.scenario.checks import check, check_policy
+from sim.scenario.checks import check
 from sim.scenario.drafting import Drafter, drafter_of
 from sim.scenario.habits import habits_of, kernels_of, scheduler_of
 from sim.scenario.schema import Scenario
@@ -58,8 +58,6 @@ def resolve(scenario: Scenario) -> Serving:
         draft_share=(draft.share or 0.0) if draft else 0.0,
         drafter=None if drafter is None else drafter.memory,
     )
-    scheduler = scheduler_of(scenario, engine)
-    check_policy(strategy, scheduler)
     limits = Limits(
         replicas=deployment.replicas,
         max_sequences=deployment.max_sequences,
@@ -73,7 +71,7 @@ def resolve(scenario: Scenario) -> Serving:
         and strategy.prefix_reusable
         and memory.kv.full > 0
         and not memory.kv.sequence_blocks,
-        scheduler=scheduler,
+        scheduler=scheduler_of(scenario, engine),
         habits=habits_of(engine),
         swap_s_per_block=_swap_s(scenario, gpu, memory),
     )

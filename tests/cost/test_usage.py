@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sim.cost import ForwardPass, KvShape, PassLoad, usage
+from sim.cost import ForwardPass, KvShape, PassLoad, usage, usage_of_all
 from sim.decoding import Autoregressive
 from sim.engine import Limits, simulate
 from sim.records import Leaps, Simulation, Traffic
@@ -95,3 +95,21 @@ def test_small_passes_on_a_fast_gpu_are_bound_by_launches() -> None:
     assert parts["output projection"].bound == "launch"
     assert parts["small kernels"].bound == "launch"
     assert parts["all-reduce"].bound == "collective"
+
+
+def test_the_usage_of_several_runs_is_that_of_their_busy_time() -> None:
+    cost = a_cost()
+    short, long = served(cost, 300, 10, batch=40), served(cost, 300, 100)
+    parts = [usage(cost, one.leaps) for one in (short, long)]
+    both = usage_of_all([part for part in parts if part is not None])
+    assert both is not None
+    one, two = parts
+    assert one is not None
+    assert two is not None
+    assert both.busy_s == one.busy_s + two.busy_s
+    # bytes and FLOP of both over the peaks in the time of both
+    for name in ("mbu", "mfu"):
+        work = getattr(one, name) * one.busy_s + getattr(two, name) * two.busy_s
+        assert getattr(both, name) == pytest.approx(work / both.busy_s)
+    assert sum(both.share_by_bound.values()) == pytest.approx(1.0)
+    assert usage_of_all([]) is None

@@ -114,6 +114,15 @@ def test_paid_is_input_and_output_and_idle() -> None:
     assert lines["idle"].usd_per_hour == pytest.approx(1.44)
 
 
+def test_nothing_is_billed_to_output_where_prompts_yield_the_only_tokens() -> None:
+    """All of each pass is input, up to the last bit: no share of -1e-17, no cost below zero."""
+    times = [0.1 * n for n in range(1, 8)]
+    passes = {"duration_s": [0.1] * 7, "prefill_s": [0.1 * (1 + 2**-52)] * 7}
+    cost = cost_of(run_of(times, start_s=[0.1 * n for n in range(7)], **passes))
+    assert cost.output_share == 0
+    assert cost.usd_per_million_output_tokens == 0
+
+
 def test_costs_per_token_and_per_request() -> None:
     # $3.6 an hour is $0.001 a second: $0.01 for the window, in which 200 tokens came in, 100 out.
     cost = cost_of(three_leaps())

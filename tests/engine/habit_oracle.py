@@ -7,7 +7,8 @@ Rules on top of those in `oracle`:
   prompts may begin when nobody runs (static) or few decode (decode first), and until a pass
   decodes.
 - A front end works off chunks one after the other: what a pass makes is seen when all before it
-  and itself are through. The user asks again when the answer is seen, the place is free before.
+  and itself are through. The user asks again when the answer is seen, the place is free before;
+  nobody knows before then what a user will ask next: another may begin that session meanwhile.
 """
 
 from dataclasses import dataclass, field
@@ -19,9 +20,10 @@ from sim.decoding import Strategy
 from sim.engine import Limits
 from sim.engine.habits import Habits
 from sim.records import IntArray, Traffic
-from tests.engine.counting import blocks, draft_s, pass_load
+from tests.engine.counting import blocks, pass_load
 from tests.engine.oracle import Source, fits
 from tests.engine.oracle_job import Job
+from tests.engine.oracle_policy import Asked
 
 
 @dataclass(eq=False)
@@ -37,19 +39,22 @@ class Guest(Job):
     swapped: bool = False
     charged: bool = False
     made_first: bool = False
-    held: int = 0
-    """Passes whose tokens were not shown yet."""
+    held_tokens: float = 0.0
+    """Made and not handed out yet."""
+
+    def tokens_per_pass(self) -> float:
+        phase, _ = self.where()
+        assert phase is not None
+        return phase.visible_tokens / phase.passes
 
     def every(self, habits: Habits) -> int:
         """Passes from one chunk to the next in the current phase."""
         phase, _ = self.where()
         assert phase is not None
-        least, tokens, chunks = habits.stream_interval_tokens, 0.0, 0
-        while not chunks or tokens < least - 1e-6:
+        each = self.tokens_per_pass() * phase.chunk_passes
+        chunks = 1
+        while each and chunks * each < habits.stream_interval_tokens - 1e-6:
             chunks += 1
-            tokens = chunks * phase.visible_tokens * phase.chunk_passes / phase.passes
-            if not phase.visible_tokens:
-                break
         return chunks * phase.chunk_passes
 
     def share(self, habits: Habits) -> float:
@@ -65,21 +70,22 @@ class Guest(Job):
     def step_seen(self, seen_s: float, habits: Habits) -> None:
         phase, before = self.where()
         assert phase is not None
-        every = self.every(habits)
+        self.held_tokens += self.tokens_per_pass()
         self.done += 1
         if not phase.visible_tokens:
             return
-        self.held += 1
-        if self.held == every or before + 1 == phase.passes:
+        last, whole = before + 1 == phase.passes, (before + 1) % phase.chunk_passes == 0
+        due = self.held_tokens > habits.stream_interval_tokens - 1e-6
+        if last or (whole and (due or habits.stream_interval_tokens == 1)):
             self.seen_s.append(seen_s)
-            self.held = 0
+            self.held_tokens = 0.0
 
     def prefilled(self, seen_s: float, habits: Habits) -> None:
         """Show the token that a prefill yields, or hold it; a second one is a pass."""
         if self.plan.prefill_yields and self.made_first and self.where()[0]:
             self.step_seen(seen_s, habits)
         elif self.plan.prefill_yields and self.hides_first(habits):
-            self.held = 1
+            self.held_tokens = 1.0
         elif self.plan.prefill_yields:
             self.seen_s.append(seen_s)
         self.made_first = True
@@ -97,6 +103,7 @@ class HabitServer:
     strategy: Strategy
     cost: ForwardPass
     limits: Limits
+    draft_cost: ForwardPass | None = None
     queue: list[Guest] = field(default_factory=list)
     unseen: list[Guest] = field(default_factory=list)
     batch: list[Guest] = field(default_factory=list)
@@ -115,6 +122,9 @@ class HabitServer:
     def __post_init__(self) -> None:
         self.habits = self.limits.habits or Habits()
         self.rules: Any = self.limits.scheduler
+        self.asked = Asked(
+            self.strategy, self.cost, self.draft_cost, self.limits.max_batched_tokens
+        )
 
     @property
     def separate(self) -> bool:
@@ -185,10 +195,12 @@ class HabitServer:
         return self.limits.kv.blocks - sum(self.needs(j, j.kv_slots()) for j in self.batch)
 
     def begin(self, now: float) -> None:
+        self.asked.decide(self.batch)
         self.look()
         tokens = self.limits.max_batched_tokens
         if not self.separate:
             tokens -= sum(job.positions() for job in self.batch if job.decoding)
+            tokens = max(0, tokens)
         prompts = min(tokens, self.rules.max_prefill_tokens_per_pass or inf)
         for job in self.batch:
             if not job.decoding:
@@ -284,15 +296,12 @@ class HabitServer:
 
     def pass_s(self) -> float:
         still = self.stands_still()
-        active = [(job, job.where()[0]) for job in self.batch if job.decoding and not still]
-        decoding = [(job.kv(), phase) for job, phase in active if phase]
+        active = [job for job in self.batch if job.decoding and not still]
+        going = [(job.kv(), job.where()[0]) for job in active]
+        decoding = [(kv, phase) for kv, phase in going if phase]
         prompts = [(job.chunk, job.computed) for job in self.batch if job.chunk]
         load = pass_load(decoding, prompts, self.cost.reaches)
-        seconds, draft = self.cost.pass_s(load), self.strategy.draft_work
-        if draft is not None:
-            assert draft.share is not None
-            if load.sequences or draft.prefills:
-                seconds += draft.share * draft_s(self.cost, load, draft)
+        seconds = self.asked.pass_s(load, active, self.cost, self.draft_cost)
         seconds, self.extra_s = seconds + self.extra_s, 0.0
         return seconds
 
@@ -344,10 +353,19 @@ class Asking(Source):
         self.traffic, self.habits, self.issued = traffic, habits, 0
         self.last_seen_s = 0.0
         self.on_the_way: list[tuple[float, int, Guest]] = []
+        self.handed_out: list[tuple[float, Guest]] = []
+        """Answers, and when the front end will be through with each."""
 
     def next_s(self) -> float:
         asks_s = super().next_s() if self.issued < self.rows else inf
-        return min([asks_s, *(seen_s for seen_s, _, _ in self.on_the_way)])
+        answers_s = [seen_s for seen_s, _ in self.handed_out]
+        return min([asks_s, *answers_s, *(seen_s for seen_s, _, _ in self.on_the_way)])
+
+    def hear(self, now: float) -> None:
+        """Let users have the answers that are seen by now."""
+        for seen_s, job in [answer for answer in self.handed_out if answer[0] <= now]:
+            self.handed_out.remove((seen_s, job))
+            self.answered(job, seen_s)
 
     def ask(self, now: float, strategy: Strategy, passes: IntArray) -> None:
         while self.issued < self.rows and super().next_s() <= now:
@@ -374,17 +392,24 @@ class Asking(Source):
 
 
 def serve_with_habits(
-    traffic: Traffic, passes: IntArray, strategy: Strategy, cost: ForwardPass, limits: Limits
+    traffic: Traffic,
+    passes: IntArray,
+    strategy: Strategy,
+    cost: ForwardPass,
+    limits: Limits,
+    *,
+    draft_cost: ForwardPass | None = None,
 ) -> list[Guest]:
     """Return every request of the traffic, served to the end, in order of issue."""
-    servers = [HabitServer(strategy, cost, limits) for _ in range(limits.replicas)]
+    count = range(limits.replicas)
+    servers = [HabitServer(strategy, cost, limits, draft_cost) for _ in count]
     source, jobs = Asking(traffic, servers[0].habits), list[Guest]()
     while (now := min(source.next_s(), *(server.ends_s for server in servers))) < inf:
         for server in servers:
             if server.ends_s == now:
-                for job in server.end():
-                    source.answered(job, job.last_token_s)
+                source.handed_out += [(job.last_token_s, job) for job in server.end()]
                 server.begin(now)
+        source.hear(now)
         source.ask(now, strategy, passes)
         while (come := source.seen(now)) is not None:
             jobs.append(come)

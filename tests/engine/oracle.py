@@ -23,13 +23,13 @@ from typing import Any
 from sim.cost import ForwardPass, PassLoad
 from sim.cost.lane import LanePass
 from sim.decoding import Strategy
-from sim.engine import Limits, draft_pricer
-from sim.engine.policies import Mode, build
+from sim.engine import Limits
 from sim.records import IntArray, PrefixBlocks, Traffic
-from tests.engine.counting import blocks, draft_s, pass_load, verified
+from tests.engine.counting import blocks, pass_load
 from tests.engine.oracle_cache import Cache, NoCache, pinned
 from tests.engine.oracle_job import Job
 from tests.engine.oracle_pipeline import Pipeline
+from tests.engine.oracle_policy import Asked
 from tests.engine.oracle_routing import Router
 
 
@@ -48,25 +48,7 @@ class Server:
         self.batch: list[Job] = []
         self.ends_s = inf  # the end of the pass in flight, while there is one
         self.cache = NoCache(limits.kv) if names is None else Cache(limits.kv, names.block_tokens)
-        drafter = draft_pricer(strategy.draft_work, cost, draft_cost)
-        self.policy = build(strategy, cost, drafter, limits.max_batched_tokens)
-        self.mode: Mode | None = None
-        self.decided_for: list[tuple[Job, int]] = []
-
-    def decide(self) -> None:
-        """Ask the policy where others decode than when it was last asked."""
-        decoding = [job for job in self.batch if job.decoding]
-        if self.policy is None or not decoding:
-            return
-        if self.decided_for == [(job, job.preemptions) for job in decoding]:
-            return
-        self.decided_for = [(job, job.preemptions) for job in decoding]
-        read = sum(
-            job.kv() + (job.where()[0] or job.plan.phases[0]).read_extra for job in decoding
-        )
-        self.mode = self.policy.mode(len(decoding), read)
-        for job in decoding:
-            job.follow(self.mode)
+        self.asked = Asked(strategy, cost, draft_cost, limits.max_batched_tokens)
 
     def free(self) -> float:
         return self.limits.kv.blocks - self.cache.used(self.batch)
@@ -91,9 +73,10 @@ class Server:
         self.ends_s = now + self.pass_s(self.cost, self.draft_cost) if self.batch else inf
 
     def choose(self, now: float) -> None:
-        self.decide()
+        self.asked.decide(self.batch)
         budget = self.limits.max_batched_tokens
         budget -= sum(job.positions() for job in self.batch if job.decoding)
+        budget = max(0, budget)  # later phases may need more than when they were admitted
         for job in self.batch:
             if not job.decoding:
                 job.chunk = min(job.to_compute - job.computed, budget)
@@ -142,21 +125,8 @@ class Server:
 
     def pass_s(self, cost: ForwardPass, draft_cost: ForwardPass | None) -> float:
         """Time of the pass that was chosen, by the costs of a replica or of a lane."""
-        load, mode, draft = self.load(), self.mode, self.strategy.draft_work
-        seconds = cost.pass_s(load if mode is None else verified(load, mode.verified_share))
-        if mode is not None and not load.prefill_tokens:
-            seconds *= mode.time_share
-        decoding = [(job.kv(), job.where()[0]) for job in self.batch if job.decoding]
-        if decoding:  # blocks in lockstep: passes in which only the slowest gets on
-            alone = pass_load([(kv, phase) for kv, phase in decoding if phase], [], cost.reaches)
-            seconds += (self.strategy.stretch(len(decoding)) - 1) * cost.pass_s(alone)
-        off = mode is not None and not mode.drafting
-        if draft is None or off or not (load.sequences or draft.prefills):
-            return seconds
-        if draft.share is not None:
-            return seconds + draft.share * draft_s(cost, load, draft)
-        assert draft_cost is not None
-        return seconds + draft_s(draft_cost, load, draft)
+        decoding = [job for job in self.batch if job.decoding]
+        return self.asked.pass_s(self.load(), decoding, cost, draft_cost)
 
     def end(self, now: float) -> list[Job]:
         """Finish the pass in flight; return the requests that are complete."""

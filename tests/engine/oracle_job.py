@@ -46,15 +46,17 @@ class Job:
         kv = self.kv()
         left = self.plan.prefill_tokens + full.kv_growth * full.passes - kv
         positions = mode.positions
+        passes = max(1, floor(left / each + 0.5 + 1e-6))
         self.rest_done, self.rest_kv = self.done, kv
         self.rest = full._replace(
-            passes=max(1, floor(left / each + 0.5 + 1e-6)),
+            passes=passes,
             positions=positions,
             logit_positions=positions,
             kv_growth=each,
             read_extra=positions,
             pair_extra=sum(range(1, positions + 1)),
             slots_extra=positions,
+            visible_tokens=round(each * passes),
         )
 
     def where(self) -> tuple[Phase | None, int]:

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from sim.cost import KvShape
 from sim.decoding import Phase, Plan
+from sim.engine.batch import DecodeBatch
 from sim.engine.block_count import BlockCount
+from sim.engine.kv_pool import ReservingPool
 from sim.engine.sequence import Sequence
 
 PASSES = 400
@@ -79,3 +81,27 @@ def test_blocks_by_place_are_those_of_each_sequence_added_up(
         if window is not None:
             expected += 0.5 * ceil((min(tokens, window) - 1e-6) / size)
     assert abs(count.used(passes) - expected) < 1e-6 * max(1.0, expected)
+
+
+@given(
+    rows=st.lists(st.tuples(st.integers(0, 5000), st.booleans()), max_size=30),
+    asked=st.integers(0, 30),
+    size=st.sampled_from([1, 16, 7]),
+)
+def test_reserved_blocks_are_those_of_the_whole_answers_of_all_who_decode(
+    rows: list[tuple[int, bool]], asked: int, size: int
+) -> None:
+    """An answer of 400 passes, a token each, holds prompt + 400 tokens in its last pass."""
+    pool, batch = ReservingPool(KvShape(blocks=10**9, block_tokens=size)), DecodeBatch()
+    staying: list[int] = []
+    for serial, (prompt, stays) in enumerate(rows):
+        if serial == asked:
+            pool.least_free(batch)  # from here on it is kept up to date
+        sequence = decoding(serial, prompt, 1.0, 1.0, 0)
+        assert sequence.phase is not None
+        batch.join(sequence, sequence.phase, 0)
+        if stays:
+            staying.append(ceil((prompt + PASSES) / size))
+        else:
+            batch.leave(sequence, sequence.phase, 0)
+    assert pool.least_free(batch) == 10**9 - sum(staying)

@@ -16,6 +16,7 @@ from sim.routers import RoundRobin
 from tests.engine.agreement import MODES, close
 from tests.engine.habit_oracle import Guest, serve_with_habits
 from tests.laws.building import Case, cases
+from tests.laws.lawful import accounted_for, add_up, alike, in_order, littles_law
 
 pytestmark = pytest.mark.laws
 KINDS: tuple[Any, ...] = get_args(get_args(AnyScheduler)[0])
@@ -85,18 +86,23 @@ def habit_cases(draw: st.DrawFn, kind: Any, *, lanes: bool = False) -> Case:
     return replace(case, traffic=traffic, limits=limits)
 
 
-def same_whatever_the_batch(case: Case) -> bool:
-    """Tell whether a sequence decodes alike in any batch: the second engine knows no policies."""
-    policy = getattr(case.strategy, "policy", None)
-    fixed = policy is None or policy.kind == "fixed"
-    return case.draft_cost is None and fixed and case.strategy.stretch(2) == 1.0
+def hangs_on_the_last_bit(jobs: list[Guest]) -> bool:
+    """Tell whether somebody comes when somebody else comes or goes, but for rounding.
+
+    Two users whose answers take equally long, and who think equally long, meet: which of them is
+    first, and whether a pass has just ended, depends on the order in which times are added up.
+    """
+    times = [time for job in jobs for time in (job.arrival_s, job.last_token_s)]
+    gaps_s = np.diff(np.unique([time for time in times if np.isfinite(time)]))
+    return bool((gaps_s < 1e-12).any())
 
 
 def check(case: Case) -> list[Guest]:
-    jobs = serve_with_habits(case.traffic, case.passes, case.strategy, case.cost, case.limits)
     inputs = case.traffic, case.passes, case.strategy, case.cost, case.limits
+    jobs = serve_with_habits(*inputs, draft_cost=case.draft_cost)
+    assume(not hangs_on_the_last_bit(jobs))
     for mode in MODES:
-        seen = simulate(*inputs, mode=mode)
+        seen = simulate(*inputs, draft_cost=case.draft_cost, mode=mode)
         records = seen.records
         for job in jobs[: seen.measured]:
             row = job.row
@@ -130,7 +136,7 @@ def check(case: Case) -> list[Guest]:
 def test_schedulers_and_habits_agree_with_the_second_engine_on_every_request(
     kind: Any, data: st.DataObject
 ) -> None:
-    check(data.draw(habit_cases(kind).filter(same_whatever_the_batch)))
+    check(data.draw(habit_cases(kind)))
 
 
 @pytest.mark.slow
@@ -140,7 +146,7 @@ def test_schedulers_and_habits_agree_with_the_second_engine_on_every_request(
 def test_schedulers_and_habits_agree_on_thousands_of_scenarios(
     kind: Any, data: st.DataObject
 ) -> None:
-    jobs = check(data.draw(habit_cases(kind).filter(same_whatever_the_batch)))
+    jobs = check(data.draw(habit_cases(kind)))
     assert all(np.isfinite(job.last_token_s) for job in jobs if not job.rejected)
 
 
@@ -151,13 +157,26 @@ def test_leap_and_pass_agree_with_routers_lanes_and_caches_too(
     kind: Any, data: st.DataObject
 ) -> None:
     case = data.draw(habit_cases(kind, lanes=True))
-    policy = getattr(case.strategy, "policy", None)  # refused where passes are separate
-    assume(policy is None or policy.kind == "fixed" or not case.limits.scheduler.separate)
     inputs = (case.traffic, case.passes, case.strategy, case.cost, case.limits)
     leap, step = (simulate(*inputs, draft_cost=case.draft_cost, mode=mode) for mode in MODES)
-    for name in ("admitted_s", "first_token_s", "last_token_s", "max_gap_s"):
-        one, other = (getattr(each.records, name)[: leap.measured] for each in (leap, step))
-        np.testing.assert_allclose(one, other, rtol=1e-9, err_msg=name)
-    for name in ("status", "preemptions", "cached_input_tokens", "replica"):
-        one, other = (getattr(each.records, name)[: leap.measured] for each in (leap, step))
-        np.testing.assert_array_equal(one, other, err_msg=name)
+    alike(leap, step)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@settings(max_examples=2_500, suppress_health_check=SMALL)
+@given(data=st.data())
+def test_thousands_of_scenarios_of_any_kind_keep_all_laws_leaping_and_pass_by_pass(
+    kind: Any, data: st.DataObject
+) -> None:
+    """Any scheduler, strategy, policy, router, layout, cache and habits, each to its very end."""
+    case = data.draw(habit_cases(kind, lanes=True))
+    traffic = replace(case.traffic, measured=len(case.traffic))
+    inputs = (traffic, case.passes, case.strategy, case.cost, case.limits)
+    leap, step = (simulate(*inputs, draft_cost=case.draft_cost, mode=mode) for mode in MODES)
+    alike(leap, step)
+    add_up(leap.leaps, step.leaps)
+    for seen in (leap, step):
+        accounted_for(seen)
+        in_order(seen)
+        littles_law(seen)

@@ -14,6 +14,7 @@ from sim.engine import Limits, simulate
 from sim.records import IntArray, Traffic
 from tests.engine.agreement import MODES, check_against_oracle
 from tests.laws.building import Case, a_cost, both_costs, costs, limits, traffic
+from tests.laws.constant_pass import ConstantPass
 
 pytestmark = pytest.mark.laws
 
@@ -175,6 +176,25 @@ def scripted(draw: st.DrawFn) -> Case:
     strategy = Scripted(tuple(plans), draw(st.none() | drafts()))
     cost, draft_cost = draw(both_costs(strategy))
     return Case(asked, np.arange(len(asked)), strategy, cost, draw(limits()), draft_cost)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_prompt_stands_still_where_those_who_decode_need_more_than_the_budget(
+    mode: Literal["leap", "pass"],
+) -> None:
+    """Budget 8: two decode at 1 position each, then at 6, beside a prompt of 12 tokens.
+
+    Its chunks are 6, 0, 0 and 6, and never below nothing; its one pass is the fifth.
+    """
+    one = Phase(1, 1, 1.0, 1.0, 1.0, 1.0, 1.0, 1, 1)
+    wide = Phase(2, 6, 6.0, 1.0, 6.0, 21.0, 6.0, 1, 2)
+    both, prompt = Plan(0, prefill_yields=False, phases=(one, wide)), Plan(12, False, (one,))
+    strategy = Scripted((both, both, prompt), None)
+    asked, room = requests((1, 3), (1, 3), (12, 1)), Limits(1, 9, 8, KvShape(99, 1), 99)
+    seen = simulate(asked, np.arange(3), strategy, ConstantPass(1.0), room, mode=mode)
+    assert seen.records.last_token_s.tolist() == [3, 3, 5]
+    assert seen.leaps.positions.sum() == 2 * (1 + 6 + 6) + 12 + 1
+    check_against_oracle(Case(asked, np.arange(3), strategy, ConstantPass(1.0), room))
 
 
 @settings(max_examples=50, suppress_health_check=list(HealthCheck))

@@ -7,9 +7,10 @@ import pytest
 
 from sim.cost import KvShape
 from sim.decoding import Autoregressive
-from sim.engine import Limits, simulate
+from sim.engine import Habits, Limits, simulate
 from sim.records import Simulation, Status, Traffic, Turns
 from tests.engine.agreement import MODES
+from tests.engine.habit_oracle import serve_with_habits
 from tests.laws.constant_pass import ConstantPass
 
 Mode = Literal["leap", "pass"]
@@ -88,3 +89,29 @@ def test_a_turn_that_never_fits_is_rejected_and_the_session_goes_on(mode: Mode) 
     records = served(asked, mode).records
     assert records.status.tolist() == [Status.FINISHED, Status.REJECTED, Status.FINISHED]
     np.testing.assert_allclose(records.arrival_s, [0.0, 1.5, 2.0])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_who_is_refused_begins_the_session_before_one_whose_answer_is_not_handed_out_yet(
+    mode: Mode,
+) -> None:
+    """One place, passes of 1 s, and a front end that needs 1.25 s for a chunk; two users.
+
+    Rows 0 and 1 are made at 1 and 2 s and seen at 2.25 and 3.5. Row 2 is made at 3.25 and seen at
+    4.75. Meanwhile row 3 is refused, at 3.5: its user begins row 4 at once, and who waits for 2
+    begins row 5 at 4.75. Row 4 makes tokens at 4.5, 5.5 and 6.5, seen at 6, 7.25 and 8.5.
+    """
+    outputs = np.array([1, 1, 1, 1, 3, 1])
+    turns = Turns(np.arange(7), np.zeros(6))
+    inputs = np.array([1, 1, 1, 500, 1, 1])
+    asked = Traffic(np.zeros(6), inputs, outputs, 6, users=2, turns=turns)
+    room = Limits(1, 1, 8, KvShape(31, 1), 150, habits=Habits(front_end_s_per_chunk=1.25))
+    inputs_of_both = asked, outputs - 1, Autoregressive(), ConstantPass(1.0), room
+    records = simulate(*inputs_of_both, mode=mode).records
+    assert records.output_tokens.tolist() == [1, 1, 1, 1, 3, 1]
+    assert records.arrival_s.tolist() == [0, 0, 2.25, 3.5, 3.5, 4.75]
+    np.testing.assert_array_equal(records.admitted_s, [0, 1, 2.25, np.nan, 3.5, 6.5])
+    np.testing.assert_array_equal(records.last_token_s, [2.25, 3.5, 4.75, np.nan, 8.5, 9.75])
+    second = serve_with_habits(*inputs_of_both)
+    assert [job.arrival_s for job in second] == records.arrival_s.tolist()
+    np.testing.assert_array_equal([job.last_token_s for job in second], records.last_token_s)

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from sim.engine import simulate
 from sim.records import Simulation, Status
 from tests.laws.building import KINDS, Case, cases
+from tests.laws.lawful import accounted_for, add_up, in_order, littles_law
 from tests.laws.machines import slower
 from tests.laws.watch import watched_replicas
 
@@ -48,20 +49,7 @@ def test_kv_is_conserved_and_no_replica_idles_while_a_request_could_be_admitted(
 def test_every_request_is_accounted_for_at_every_moment(
     kind: type[BaseModel], data: st.DataObject
 ) -> None:
-    seen = run(data.draw(cases(kind)))
-    records, status = seen.records, seen.records.status
-    assert not (status[: seen.measured] == Status.UNFINISHED).any()
-    finished = status == Status.FINISHED
-    inside = ~np.isnan(records.arrival_s) & (status != Status.REJECTED)
-    assert (finished <= inside).all()
-    series = seen.in_system
-    assert (series.count >= 0).all()
-    assert (np.diff(series.time_s) >= 0).all()
-    for at_s in np.unique(series.time_s):
-        after = series.count[np.searchsorted(series.time_s, at_s, side="right") - 1]
-        entered = (records.arrival_s[inside] <= at_s).sum()
-        left = (records.last_token_s[finished] <= at_s).sum()
-        assert after == entered - left
+    accounted_for(run(data.draw(cases(kind))))
 
 
 @EVERY_KIND
@@ -70,22 +58,11 @@ def test_every_request_is_accounted_for_at_every_moment(
 def test_what_comes_later_comes_later(kind: type[BaseModel], data: st.DataObject) -> None:
     case = data.draw(cases(kind))
     seen = run(case)
-    records = seen.records
-    done = records.status == Status.FINISHED
-    assert (records.arrival_s[done] <= records.admitted_s[done]).all()
-    assert (records.admitted_s[done] < records.first_token_s[done]).all()
-    assert (records.first_token_s[done] <= records.last_token_s[done]).all()
-    alone = records.chunks == 1
-    same = records.first_token_s == records.last_token_s
-    assert (same[done] == alone[done]).all()
-    assert (np.isnan(records.max_gap_s[done]) == alone[done]).all()
-    spread_s = records.last_token_s - records.first_token_s
-    several = done & ~alone
-    assert (records.max_gap_s[several] <= spread_s[several] * (1 + 1e-9)).all()
-    mean_gap_s = spread_s[several] / (records.chunks[several] - 1)
-    assert (records.max_gap_s[several] >= mean_gap_s * (1 - 1e-9)).all()
+    in_order(seen)
     if case.limits.router.foreseeable:
-        assert (records.replica[done] == np.flatnonzero(done) % case.limits.replicas).all()
+        done = seen.records.status == Status.FINISHED
+        turns = np.flatnonzero(done) % case.limits.replicas
+        assert (seen.records.replica[done] == turns).all()
 
 
 @EVERY_KIND
@@ -117,18 +94,9 @@ def test_leaps_add_up_to_the_passes_that_they_leap_over(
     case = data.draw(cases(kind))
     # to the same end: what runs in the background when the last request is home is cut anywhere
     case = replace(case, traffic=replace(case.traffic, measured=len(case.traffic)))
-    leap, step = run(case, "leap").leaps, run(case, "pass").leaps
-    assert leap.passes.sum() == step.passes.sum() == len(step.passes)
-    sums = ("positions", "logit_positions", "context_tokens", "pairs", "prefill_s", "draft_s")
-    for name in (*sums, "duration_s"):
-        whole, parts = getattr(leap, name).sum(), getattr(step, name).sum()
-        assert whole == pytest.approx(parts, rel=1e-9, abs=1e-12), name
-    assert (leap.sequences * leap.passes).sum() == step.sequences.sum()
-    if len(leap.passes):
-        assert len(leap.capped) == len(step.capped) == len(case.cost.reaches)
-    for leaping, stepping in zip(leap.capped, step.capped, strict=True):
-        whole, parts = (tuple(part.sum() for part in pair) for pair in (leaping, stepping))
-        assert whole == pytest.approx(parts, rel=1e-9)
+    leap, step = run(case, "leap"), run(case, "pass")
+    add_up(leap.leaps, step.leaps)
+    assert len(leap.leaps.capped) == (len(case.cost.reaches) if len(leap.leaps.passes) else 0)
 
 
 @EVERY_KIND
@@ -164,9 +132,4 @@ def test_littles_law_holds_to_the_last_bit_over_the_whole_run(
 ) -> None:
     case = data.draw(cases(kind))
     case = replace(case, traffic=replace(case.traffic, measured=len(case.traffic)))
-    seen = run(case)
-    series, records = seen.in_system, seen.records
-    inside_s = (series.count[:-1] * np.diff(series.time_s)).sum()  # L x time, from events
-    done = records.status == Status.FINISHED
-    spent_s = (records.last_token_s - records.arrival_s)[done].sum()  # requests x W, from records
-    assert inside_s == pytest.approx(spent_s, rel=1e-9)
+    littles_law(run(case))

@@ -47,6 +47,22 @@ def test_seeds_are_runs_of_their_own_whose_means_are_averaged() -> None:
     assert cost.usd_per_request == pytest.approx(cost.usd_per_hour / 3600 / rate)
 
 
+def test_work_is_added_up_over_the_runs_and_usage_is_over_the_time_of_all() -> None:
+    together = run_thoroughly(small("run.seeds=2"), workers=1)
+    alone = [run(small(f"run.seed={seed}")) for seed in (0, 1)]
+    assert together.work.passes == sum(one.work.passes for one in alone)
+    assert together.work.window_s == pytest.approx(sum(one.work.window_s for one in alone))
+    used = [one.usage for one in alone if one.usage is not None]
+    assert together.usage is not None
+    busy_s = sum(one.busy_s for one in used)
+    assert together.usage.busy_s == pytest.approx(busy_s)
+    mfu = sum(one.mfu * one.busy_s for one in used) / busy_s
+    assert together.usage.mfu == pytest.approx(mfu)
+    found = [one.metrics.utilisation.cached_input for one in (together, *alone)]
+    shares = [share for share in found[1:] if share is not None]
+    assert found[0] == (pytest.approx(np.mean(shares)) if shares else None)
+
+
 def test_processes_change_nothing_and_the_same_seeds_give_the_same_bytes() -> None:
     one, two = (run_thoroughly(small("run.seeds=3"), workers=workers) for workers in (1, 2))
     assert to_json(outcome_document(one)) == to_json(outcome_document(two))
@@ -225,3 +241,14 @@ def test_where_longer_times_overload_the_latency_has_no_upper_end(
     whole = document["latency"]["ttft_ms"]["interval_mean_with_calibration"]
     assert whole[1] is None
     assert whole[0] > 0
+
+
+def test_why_requests_were_refused_is_said_of_all_runs_together() -> None:
+    # 20 blocks of 16 tokens hold 320: of these lengths the longer prompts can never run
+    changes = ("run.requests=200", "deployment.num_gpu_blocks=20")
+    together = run_thoroughly(small("run.seeds=2", *changes), workers=1)
+    alone = [run(small(f"run.seed={seed}", *changes)) for seed in (0, 1)]
+    refused = sum(dict(one.simulation.rejections).popitem()[1] for one in alone)
+    said = [note for note in together.metrics.notes if " rejected: " in note]
+    assert len(said) == 1
+    assert said[0].startswith(f"{refused} rejected: prompt and answer need more KV")

@@ -25,6 +25,8 @@ class ChunkedPrefill(Scheduler):
         """Set the prompt chunks of the coming pass, preempt, admit; True if any was preempted."""
         reserved = replica.batch.positions  # all that run must be able to decode in one pass
         budget = self.max_batched_tokens - reserved
+        if budget < 0:  # noqa: PLR1730  # hot; who runs needs more than when it was admitted
+            budget = 0
         if self.rules is not None:
             self.rules.look(replica)
         used = coming = 0

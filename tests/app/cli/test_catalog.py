@@ -35,6 +35,8 @@ def test_a_model_shows_its_published_parameters_and_kv_bytes(
         ("scenarios", {"chat-70b-h100", "bench-8b-a100"}),
         ("prices", {"runpod", "aws"}),
         ("api-prices", {"groq", "deepinfra"}),
+        ("engines", {"generic", "vllm", "sglang", "trtllm"}),
+        ("acceptance", {"eagle3-qwen3", "mtp-deepseek-v3"}),
     ],
 )
 def test_a_list_names_everything_in_text_and_in_json(
@@ -64,6 +66,9 @@ def listed(paretoken: Any, *words: str) -> Any:
         ("hardware", "mi3", {"mi300x", "mi325x", "mi355x"}),
         ("scenarios", "chat", {"chat-70b-h100"}),
         ("workloads", "conv", {"azure-conv-2023"}),
+        ("acceptance", "deepseek-v3", {"mtp-deepseek-v3"}),  # by the served model
+        ("acceptance", "ngram", {"ngram-llama-4-scout"}),  # by the drafter
+        ("engines", "vllm", {"vllm"}),
     ],
 )
 def test_a_word_narrows_a_list(paretoken: Any, kind: str, word: str, names: set[str]) -> None:

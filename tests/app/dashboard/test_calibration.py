@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.dashboard import calibration
 
-PAGE = Path(__file__).parents[3] / "app" / "dashboard" / "pages" / "calibration.py"
+PAGE = Path(__file__).parents[3] / "app" / "dashboard" / "views" / "calibration.py"
 CSV = """\
 operation,precision,gpu,engine,engine_version,latency_us,tokens,outer,inner,source
 gemm,bf16,NVIDIA H200,torch,2.9,14.1,16,4096,4096,mine

@@ -6,7 +6,14 @@ import pytest
 
 from app.dashboard import denoising, drafters, speculation, strategies
 from app.dashboard.strategies import Knobs, decoding_of, kind_of, knobs_of
-from sim.decoding import BlockDiffusion, Diffusion, Speculative, list_acceptance, load_acceptance
+from sim.decoding import (
+    BaseStrategy,
+    BlockDiffusion,
+    Diffusion,
+    Speculative,
+    list_acceptance,
+    load_acceptance,
+)
 from sim.errors import InputError
 from sim.scenario import load_scenario
 
@@ -156,3 +163,16 @@ def test_knobs_that_clash_are_refused_in_one_sentence(changes: dict[str, Any], s
 def test_every_kind_of_drafter_has_a_name_of_its_own() -> None:
     labels = {drafters.label_of(Knobs(drafter=kind), "plain") for kind in drafters.KINDS}
     assert len(labels) == len(drafters.KINDS)
+
+
+class _New(BaseStrategy):
+    """A strategy that somebody adds, as docs/recipes.md says."""
+
+    name: str = "new"
+
+
+def test_a_strategy_that_has_no_knobs_yet_is_kept_as_listed() -> None:
+    start = load_scenario("chat-70b-h100").model_copy(update={"decoding": _New()})
+    knobs = knobs_of(start)
+    assert knobs.strategy == strategies.AS_LISTED
+    assert decoding_of(knobs, start, ())["name"] == "new"

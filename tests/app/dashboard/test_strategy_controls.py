@@ -85,3 +85,9 @@ def test_wrong_combinations_are_one_sentence(
     assert len(page.error) == 1
     assert said in page.error[0].value
     assert "Traceback" not in page.error[0].value
+
+
+def test_classes_have_a_table_of_their_own(opened: Callable[..., AppTest]) -> None:
+    page = opened(scenario="two-classes-70b-h100", model="llama-3.1-8b", load="2.5", tab="Classes")
+    (table,) = page.table
+    assert table.value.iloc[:, 0].tolist() == ["chat", "summary"]

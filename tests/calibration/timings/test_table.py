@@ -46,7 +46,7 @@ def test_a_table_comes_back_from_its_file_as_it_was(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"latency_s": [1e-5, math.nan, 2e-5]}, "1 rows without a positive latency.*row 2"),
+        ({"latency_s": [1e-5, math.nan, 2e-5]}, "1 row without a positive latency.*row 2"),
         ({"latency_s": [1e-5, 2e-5, -1.0]}, "row 3"),
         ({"latency_s": [1e-5, 2e-5, math.inf]}, "row 3"),
         ({"latency_s": [40.0, 2e-5, 3e-5]}, "row 1 has a latency of 40 s.*in seconds"),

@@ -47,14 +47,12 @@ def page() -> None:
         )
         scenario = state.scenario_named(name)
         offered = entries(scenario)
-        labels = [entry.label for entry in offered]
-        chosen = st.pills(
-            "Strategies",
-            labels,
-            selection_mode="multi",
-            default=labels,
-            key=f"{PREFIX}strategies {name}",
-        )
+        st.markdown("#### Strategies")
+        chosen = [
+            entry.label
+            for entry in offered  # a list of pills or tags would cut long names
+            if st.checkbox(entry.label, value=True, key=f"{PREFIX}{name} {entry.label}")
+        ]
         prompt, answer, batch = _request(scenario)
     meant = tuple(entry for entry in offered if entry.label in chosen)
     if not meant:
