@@ -27,8 +27,8 @@ class Evidence(BaseModel):
     held_out_spread: Share | None = None
     """Standard error of `all`, where few timings stand behind it: so far is the error known."""
     held_out_again: Share | None = None
-    """The same under a second split of the shapes; it was looked at once before the last changes to
-    experts and collectives, at the end for all else."""
+    """The same under a second split of the shapes; looked at before the last changes to experts
+    and collectives, at the end for all else."""
     form_alone: Share | None = None
     """The same without the table of residuals."""
     bias: float | None = None
