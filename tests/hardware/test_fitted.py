@@ -150,6 +150,6 @@ def test_prompts_over_a_latent_are_not_priced_by_absorbed_kernels(file: Path) ->
 
     Counted in the FLOP of the other form they reach 1 / 3.4 of the peak at most.
     """
-    content = read_yaml(file)
-    for kind in (content.get("latent_prefill") or {}).values():
-        assert kind["flop_efficiency"] > (192 + 128) / (2 * 512 + 64)
+    kinds = FittedFile.model_validate(read_yaml(file)).latent_prefill or {}
+    for kind in kinds.values():
+        assert kind.flop_efficiency > (192 + 128) / (2 * 512 + 64)
