@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from calibration.doubts import DOUBTS
 from calibration.engine.cross import Cross, cross_validate
 from calibration.published import diffusion_gemma, dspark, dspark_costs, eagle, fast_dllm
 from calibration.published.check import page
@@ -65,6 +66,7 @@ def document(validation: Validation, crossed: Sequence[Cross] = ()) -> str:
         *([_cross(crossed)] if crossed else []),
         _worst(validation),
         _causes(validation),
+        DOUBTS,
         *(_section(table) for table in refused),
     ]
     return "\n".join(parts)
@@ -134,6 +136,9 @@ def _cross(crossed: Sequence[Cross]) -> str:
         " and judged on it: 24 rows an\nengine with up to 64 users. An engine that has runs of one"
         " model or one GPU alone has no such row.\n\n"
         + _markdown(("engine", "left out", "n", *names), rows)
+        + "\nMean error of TPOT over the models left out, which each preset states as its own: "
+        + ", ".join(f"{one.engine} {_percent(one.model_error)}" for one in crossed)
+        + ".\n"
     )
 
 

@@ -13,10 +13,11 @@ from sim.workload.varying import Varying
 _HOST = frozenset({"memory_reserve_gb", "host_us_per_pass", "host_us_per_sequence"})
 """Settings that the part `host` speaks for."""
 _SERVING_ERRORS: Final = {
+    "tpot_left_out_mean_ape": "TPOT of serving runs of models left out of the fit (held out)",
     "tpot_mean_ape": "TPOT of the serving runs that the engine's times were chosen on",
     "tpot_median_ape": "median TPOT of the serving runs that the engine's times were chosen on",
 }
-"""What errors of serving runs are, for people: they are no held-out ones."""
+"""What errors of serving runs are, for people: only the first is a held-out one."""
 Origin = Literal["measured", "calibrated", "assumed"]
 
 

@@ -26,6 +26,17 @@ class Cross:
     by_model: tuple[LeftOut, ...]
     by_gpu: tuple[LeftOut, ...]
 
+    @property
+    def model_error(self) -> float | None:
+        """Mean absolute error of TPOT over all rows, each predicted without its model.
+
+        None where there is one model. A preset states it as `tpot_left_out_mean_ape`.
+        """
+        found = [(one.tpot.mean_ape, one.tpot.n) for one in self.by_model]
+        known = [(mean, rows) for mean, rows in found if mean is not None]
+        rows = sum(count for _, count in known)
+        return sum(mean * count for mean, count in known) / rows if rows else None
+
 
 def cross_validate(runs: Sequence[MeasuredRun]) -> tuple[Cross, ...]:
     """Fit each engine without each model and without each GPU in turn, and judge on it.

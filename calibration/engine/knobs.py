@@ -28,5 +28,6 @@ KNOBS: Final = (
     Knob("quantise_us_per_product", 10, 2, "kernel that quantises the activations of a product"),
     Knob("expert_prompt_factor", 4, 0.3, "time of prompts in models of experts, times this", 1),
     Knob("ttft_offset_ms", 200, 5, "from a request's arrival until the engine sees it"),
+    Knob("tokenise_us_per_token", 20, 2, "more of that for each token of the prompt"),
 )
 """Those of one engine that have no effect on the rows at hand stay as they are."""

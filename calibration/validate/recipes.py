@@ -69,11 +69,14 @@ def _vllm(run: MeasuredRun) -> Recipe:
     """Return vLLM's scripts: `70b_fp8_{h200,b200}`, `minimaxm2.5_fp8_b200`.
 
     The first two say `kv-cache-dtype: fp8`. The last switches expert parallelism on for any
-    `EP_SIZE` of 1 or more, over all GPUs, and takes 95 % of the memory.
+    `EP_SIZE` of 1 or more, over all GPUs, and takes 95 % of the memory. Its cache was in FP8,
+    which was not read there but follows from the rows: 512 users with 1,024 tokens in and out got
+    their first token within 1.4 s on two GPUs, whose memory holds 370 such requests in bf16.
     """
     if "MiniMax-M2.5" in run.model:
         spread = run.tensor_parallel * run.attention_data_parallel
-        return Recipe(_default_kv(run), {"memory_fraction": 0.95}, expert_parallel=spread)
+        own: Precision = "fp8" if run.gpu == "b200_sxm" else _default_kv(run)
+        return Recipe(own, {"memory_fraction": 0.95}, expert_parallel=spread)
     fp8 = "Llama-3.1-70B" in run.model and run.weights == "fp8" and run.gpu != "h100_sxm"
     kv: Precision = "fp8" if fp8 else "bf16"
     return Recipe(kv, expert_parallel=run.expert_parallel)

@@ -1,7 +1,11 @@
 """Collectives inside a node: latency, and bytes over the fitted one-way link."""
 
+import numpy as np
+
+from sim.cost.residuals import Grid, grid_of
 from sim.cost.roofline import Figures
 from sim.hardware import CollectiveFit, GpuProfile
+from sim.hardware.residual import Residual
 
 
 def spans_nodes(gpus: int, gpu: GpuProfile) -> bool:
@@ -49,3 +53,32 @@ def exchange_s(
     return collective_s(
         tensor_bytes, ranks, fit=fit, link_bytes_per_s=link_bytes_per_s, there_and_back=False
     )
+
+
+def quicker_all_reduce(
+    own: CollectiveFit, other: CollectiveFit, *, link_bytes_per_s: float
+) -> CollectiveFit:
+    """Return the all-reduce of an engine that has two, and takes the quicker one at each size.
+
+    The form is the other's; between its knots the table holds the smaller of both times. Without
+    two tables it is the other's alone.
+    """
+    if own.residual is None or other.residual is None:
+        return other
+    grid = Grid.of(other.residual)
+    mesh = np.meshgrid(*(2.0**octaves for octaves in grid.octaves), indexing="ij")
+    at = dict(zip(grid.names, mesh, strict=True))
+    form_s, own_s = (
+        collective_s(
+            *(at["bytes"], at["ranks"]),
+            fit=fit,
+            link_bytes_per_s=link_bytes_per_s,
+            there_and_back=True,
+        )
+        for fit in (other, own)
+    )
+    log_own = np.log(own_s / form_s) + grid_of(own.residual).log_ratio(**at)
+    quicker = np.minimum(grid.values, log_own)
+    hundredths = " ".join(str(round(100 * value)) for value in quicker.ravel().tolist())
+    table = Residual(axes=other.residual.axes, hundredths=hundredths)
+    return other.model_copy(update={"residual": table})

@@ -21,7 +21,7 @@ from sim.engine.routing import Routing
 from sim.engine.sequence import Sequence
 from sim.engine.source import ClosedLoop, Sessions, in_order_of_issue, stints_in_order
 from sim.engine.visible import gaps_and_first_chunks
-from sim.records import IntArray, RequestRecords, Simulation, Status, Traffic
+from sim.records import FloatArray, IntArray, RequestRecords, Simulation, Status, Traffic
 from sim.workload import stream
 
 _MOST_PLANS = 1 << 12
@@ -77,7 +77,7 @@ class _World:
         blocks = traffic.prefix_blocks if limits.prefix_cache else None
         self.names = None if blocks is None else Names(blocks)
         self._labelled = limits.scheduler.order in {"priority", "fair"}
-        self._ingress_s = limits.habits.ingress_s if limits.habits else 0.0
+        self._ingress = limits.habits if limits.habits and limits.habits.ingress else None
         fleet = Fleet(
             *(self.env, self.limits, self.names, self.log, self._feed, traffic.measured),
             *(self._accept, self._home, leap),
@@ -95,8 +95,16 @@ class _World:
         if waits or not self.limits.router.foreseeable:
             return Feed((), ())
         rows = range(replica, len(traffic), self.limits.replicas)
-        seen_s = traffic.arrival_s[rows.start :: rows.step] + self._ingress_s
-        return Feed(array("d", seen_s), rows)
+        return Feed(array("d", self._seen_s()[rows.start :: rows.step]), rows)
+
+    def _seen_s(self) -> FloatArray:
+        """Return when the engine sees each request of an open loop; none overtakes another."""
+        habits, arrival_s = self._ingress, self.traffic.arrival_s
+        if habits is None:
+            return arrival_s
+        later_s = habits.ingress_s + habits.ingress_s_per_token * self.traffic.input_tokens
+        seen_s: FloatArray = np.maximum.accumulate(arrival_s + later_s)
+        return seen_s
 
     def run(self) -> None:
         """Run until every measured request has finished or was rejected."""
@@ -113,8 +121,7 @@ class _World:
                 submit=self._submit,
             )
         elif not self.limits.router.foreseeable:
-            seen_s = self.traffic.arrival_s + self._ingress_s
-            OpenLoop(self.env, array("d", seen_s), self._route)
+            OpenLoop(self.env, array("d", self._seen_s()), self._route)
         collecting = gc.isenabled()
         gc.disable()  # nothing here is cyclic, and each collection would walk every request
         try:
@@ -124,10 +131,10 @@ class _World:
                 gc.enable()
 
     def _submit(self, row: int, user: int, at_s: float) -> None:
-        if not self._ingress_s:
+        if self._ingress is None:
             self._route(row, user, at_s)
             return
-        seen = simpy.Timeout(self.env, self._ingress_s)
+        seen = simpy.Timeout(self.env, self._ingress.ingress_of_s(self._input[row]))
         if seen.callbacks is not None:
             seen.callbacks.append(lambda _: self._route(row, user, at_s))
 
@@ -137,7 +144,7 @@ class _World:
     def _accept(self, row: int, user: int, at_s: float) -> Sequence | None:
         """Plan the request and let it in, or reject it: None."""
         log = self.log
-        if self._ingress_s and user < 0:  # a feed tells when the engine sees it
+        if self._ingress is not None and user < 0:  # a feed tells when the engine sees it
             at_s = float(self.traffic.arrival_s[row])
         log.arrival_s[row] = at_s
         size = self._input[row], self._output[row], self._passes[row]

@@ -62,6 +62,7 @@ class EngineProfile(BaseModel):
     hold_token_share: NotNegative = 1.0
     front_end_s_per_token: NotNegative = 0.0
     ttft_offset_s: NotNegative = 0.0
+    tokenise_s_per_token: NotNegative = 0.0
     error: tuple[tuple[str, float], ...] = ()
     """Errors of served tokens that the preset's times were found with, on runs left out of the
     fit: fractions, under the names of `sim.hardware.uncertainty`."""
@@ -124,7 +125,8 @@ class EngineFile(BaseModel):
     as_of: AsOf
     note: str | None = None
     error: dict[str, Annotated[float, Gt(0), Le(1)]] = Field(default_factory=dict)
-    """`tpot_median_ape` or `tpot_mean_ape` of serving runs; holds with the engine's own fits."""
+    """`tpot_left_out_mean_ape` (models left out of the fit), `tpot_median_ape` or `tpot_mean_ape`
+    of serving runs; holds with the engine's own fits."""
     settings: dict[str, Setting]
     """Keys of `EngineOptions`."""
 

@@ -68,8 +68,9 @@ class EngineOptions(BaseModel):
     front_end_tokens_per_s: Annotated[float, Ge(1), Le(1e9)] | Literal["unlimited"] | None = None
     """Rate at which one process hands out the tokens of all users of a replica."""
     ttft_offset_ms: Annotated[float, Ge(0), Le(60_000)] | None = None
-    """From a request's arrival until the engine sees it, ms: HTTP, tokenising, queues of the
-    front end."""
+    """From a request's arrival until the engine sees it, ms: HTTP, queues of the front end."""
+    tokenise_us_per_token: Annotated[float, Ge(0), Le(1_000)] | None = None
+    """More of that for each token of the prompt, µs: its text is made tokens first."""
 
     @model_validator(mode="after")
     def _graphs_rise(self) -> Self:

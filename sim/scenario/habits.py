@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from sim.cost.collectives import quicker_all_reduce
 from sim.engine import Habits
 from sim.engine.schedulers import (
     ChunkedPrefillSettings,
@@ -33,6 +34,7 @@ def habits_of(engine: EngineProfile) -> Habits | None:
     """Return the engine's habits, or None where it has none: the engine is fastest without."""
     habits = Habits(
         ingress_s=engine.ttft_offset_s,
+        ingress_s_per_token=engine.tokenise_s_per_token,
         pick_up_passes=engine.pick_up_passes,
         hold_passes=engine.hold_passes,
         hold_token_share=engine.hold_token_share,
@@ -69,8 +71,11 @@ def kernels_of(gpu: GpuProfile, engine: EngineProfile) -> FittedProfile:
     if engine.all_reduce_of is not None:
         other = load_fitted(gpu, engine.all_reduce_of)
         if other.engine == engine.all_reduce_of:
-            changed["all_reduce"] = other.all_reduce
-            notes.append(f"all-reduce of {other.engine}")
+            link = gpu.link_one_way_bytes_per_s.value
+            changed["all_reduce"] = quicker_all_reduce(
+                fitted.all_reduce, other.all_reduce, link_bytes_per_s=link
+            )
+            notes.append(f"all-reduce of {other.engine} where it is quicker")
     if each_s:
         changed["gemm"] = {
             name: _quantising(fit, each_s) if name in QUANTISED else fit

@@ -348,9 +348,10 @@ def most_kv(job: Job) -> float:
 class Asking(Source):
     """Who asks next, and who has asked and is not seen by the engine yet."""
 
-    def __init__(self, traffic: Traffic, ingress_s: float) -> None:
+    def __init__(self, traffic: Traffic, habits: Habits) -> None:
         super().__init__(traffic)
-        self.traffic, self.ingress_s, self.issued = traffic, ingress_s, 0
+        self.traffic, self.habits, self.issued = traffic, habits, 0
+        self.last_seen_s = 0.0
         self.on_the_way: list[tuple[float, int, Guest]] = []
         self.handed_out: list[tuple[float, Guest]] = []
         """Answers, and when the front end will be through with each."""
@@ -376,7 +377,11 @@ class Asking(Source):
             job.asked, job.tokens = asked, sum(sizes)
             job.priority = int(traffic.priority[asked])
             job.request_class = int(traffic.request_class[asked])
-            self.on_the_way.append((asked_s + self.ingress_s, self.issued, job))
+            seen_s = asked_s + self.habits.ingress_s + self.habits.ingress_s_per_token * sizes[0]
+            if not self.closed and self.turns is None:  # in an open loop nobody overtakes
+                seen_s = self.last_seen_s = max(self.last_seen_s, seen_s)
+            self.on_the_way.append((seen_s, self.issued, job))
+            self.on_the_way.sort(key=lambda each: each[:2])
             self.issued += 1
 
     def seen(self, now: float) -> Guest | None:
@@ -398,7 +403,7 @@ def serve_with_habits(
     """Return every request of the traffic, served to the end, in order of issue."""
     count = range(limits.replicas)
     servers = [HabitServer(strategy, cost, limits, draft_cost) for _ in count]
-    source, jobs = Asking(traffic, servers[0].habits.ingress_s), list[Guest]()
+    source, jobs = Asking(traffic, servers[0].habits), list[Guest]()
     while (now := min(source.next_s(), *(server.ends_s for server in servers))) < inf:
         for server in servers:
             if server.ends_s == now:
@@ -413,8 +418,8 @@ def serve_with_habits(
                 source.answered(come, now)
                 source.ask(now, strategy, passes)
             else:
-                servers[come.row % len(servers)].come(come)
+                servers[(len(jobs) - 1) % len(servers)].come(come)
         for server in servers:
             if server.ends_s == inf and (server.queue or server.unseen):
                 server.begin(now)
-    return jobs
+    return sorted(jobs, key=lambda job: job.row)

@@ -31,6 +31,7 @@ def habits(draw: st.DrawFn) -> Habits | None:
         return None
     return Habits(
         ingress_s=draw(st.sampled_from([0.0, 0.0123456789])),
+        ingress_s_per_token=draw(st.sampled_from([0.0, 0.0, 0.000987654321])),
         pick_up_passes=draw(st.sampled_from([0, 0, 1, 3])),
         hold_passes=draw(st.sampled_from([0, 0, 1, 4])),
         hold_token_share=draw(st.sampled_from([0.3, 1.0])),

@@ -136,6 +136,17 @@ def test_an_offset_before_the_engine_delays_all_and_the_closed_loop_too(mode: Mo
 
 
 @BOTH
+def test_a_longer_prompt_is_seen_later_and_in_an_open_loop_holds_up_who_comes_after(
+    mode: Mode,
+) -> None:
+    """0.125 s a token: 8 tokens are seen at 1.0, and one token that came at 0.5 not before."""
+    rows, habits = [(0.0, 8, 1), (0.5, 1, 1)], Habits(ingress_s_per_token=0.125)
+    told = records(rows, mode, habits=habits)
+    assert told.arrival_s.tolist() == [0.0, 0.5]
+    assert told.admitted_s.tolist() == [1.0, 1.0]
+
+
+@BOTH
 def test_room_for_the_whole_answer_admits_fewer_and_preempts_nobody(mode: Mode) -> None:
     """30 blocks; each request grows to 1 + 14 tokens: two fit whole, on demand all three start."""
     rows, pool = [(0.0, 1, 15)] * 3, KvShape(30, 1)

@@ -142,3 +142,14 @@ def test_a_slip_in_a_file_of_ones_own_is_told_with_its_key(
     with pytest.raises(InputError) as caught:
         load_fitted_file(_own(tmp_path, text))
     assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_prompts_over_a_latent_are_not_priced_by_absorbed_kernels(file: Path) -> None:
+    """Those multiply 2 x 512 + 64 numbers a pair instead of 192 + 128: 3.4 times the FLOP.
+
+    Counted in the FLOP of the other form they reach 1 / 3.4 of the peak at most.
+    """
+    kinds = FittedFile.model_validate(read_yaml(file)).latent_prefill or {}
+    for kind in kinds.values():
+        assert kind.flop_efficiency > (192 + 128) / (2 * 512 + 64)

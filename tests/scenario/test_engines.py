@@ -60,10 +60,15 @@ def test_an_engine_may_name_any_scheduler_and_a_scenario_another(name: str) -> N
 
 
 def test_an_option_replaces_the_setting_of_the_preset_and_says_so() -> None:
-    options = {"ttft_offset_ms": 7, "front_end_tokens_per_s": "unlimited", "pick_up_passes": 0}
+    options = {
+        "ttft_offset_ms": 7,
+        "tokenise_us_per_token": 3,
+        "front_end_tokens_per_s": "unlimited",
+        "pick_up_passes": 0,
+    }
     asked = scenario(engine="sglang", engine_options=options)
     found = resolve(asked)
-    assert found.limits.habits == Habits(ingress_s=0.007)
+    assert found.limits.habits == Habits(ingress_s=0.007, ingress_s_per_token=3e-6)
     preset = load_engine("sglang")
     assert preset.host_s_per_pass > 0  # what is not asked for stays as in the preset
     assert found.cost.host_s(1) == preset.host_s_per_pass + preset.host_s_per_sequence
