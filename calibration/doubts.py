@@ -5,32 +5,40 @@ from typing import Final
 DOUBTS: Final = """\
 ## Doubts
 
-What the table does not tell, and what the rows say when asked. But for the FP8 cache, no setting
-came of it.
+What the table does not tell, and what the suite's own sources or the rows say when asked. No
+setting was chosen by the error of a row.
 
-- **DeepSeek-R1 on TensorRT-LLM: tokens drafted?** With 4 users on eight B200 a token took 4.37 ms.
-  Rows of the kernel tables, added by hand for one such pass (58 x 41 us of experts, 61 x 28 us of
-  attention over the latent, 123 x 6 us of all-reduce, 2.9 ms of products), are 7.7 ms at 4 users
-  and 16.6 at 64; `explain` says 7.6 and 17.6. So the pieces are priced as they were timed, and the
-  run was faster than they can be. Eight GPUs needed half the time of four (8.6 for 17.1 ms with
-  16 users), though what every rank repeats does not shrink. Simulated with one drafted token (MTP)
-  the median error of 16 rows falls from 26 to 16 % at the 85 % that DeepSeek publishes for
-  acceptance, and to 8 % at 60 %; the row on four GPUs gets worse (-15 to -25 %). Part of the runs
-  did speculate, it seems; the table does not say which.
+- **DeepSeek-R1 on TensorRT-LLM: tokens drafted?** The suite swept it with and without multi-token
+  prediction (its `nvidia-master.yaml` at 0004cf5f), and the table does not say which a row is.
+  *Drafted, for sure* (7 of 18): eight GPUs with data-parallel attention and 128 users, and with 16
+  users, were swept with drafts only; with 4 and 64 users the suite's pull request 3317 lists 8.69
+  and 20.06 ms a token without drafts (2026-05-18), where the table has 5.38 and 14.21, and less
+  still for answers of 8,192 tokens. *Not drafted*: four GPUs (17.10 here, 16.92 there).
+  *Not known* (10): long prompts on eight GPUs (in both sweeps) and experts spread without
+  data-parallel attention (older than either); they are simulated without.
+  The seven draft three tokens (data-parallel: one) with the means that TensorRT-LLM published for
+  this model on eight B200 (2.82 and 1.92 tokens a pass, 2025-05): their median error of TPOT falls
+  from 42 to 20 %, all now short, by 8 to 25 %. Two parts of that are known: without drafts the
+  simulated passes are 13 to 15 % shorter than those of the pull request at all three loads above;
+  and the published means are of one request at a time on prompts not named, where these runs
+  answered random tokens in a chat template. The suite prints no acceptance; none was fitted. The
+  median of the other eleven is 24 %.
 - **gpt-oss with 512 users on H100.** In all seven rows, five of them marked suspect, the first
   token takes 81 to 83 % of a request's time, whatever the lengths and GPUs: no queue does that. On
   eight GPUs a prompt of 8,192 tokens would take the server 46 ms, a third of what it takes with
   4 users. The two rows that are not marked make gpt-oss's mean error three times its median.
-- **MiniMax-M2.5: experts spread or not?** Most rows say `expert_parallel` 1; the script of B200
-  switches spreading on for any size of 1 or more. On eight GPUs it must have been on: an eighth of
-  an expert (192 columns) is no multiple of the checkpoint's blocks of 128, and vLLM refuses that.
-  On two and four GPUs the same loads under both labels differ by 1 to 4 % of TPOT (a month apart),
-  as predicted for either; read as labelled, the median error of 33 rows is 8.6 instead of 8.2 %.
-- **MiniMax-M2.5 on B200: an FP8 cache.** Two GPUs hold 370 requests of 1,024 tokens in and out in
-  bf16, yet 512 users got their first token within 1.4 s; with 8,192 tokens in, the measured wait
-  is that of about 100 requests at a time, where bf16 has room for 66 and FP8 for 131. So the
-  cache is taken to be in FP8 there; without, TPOT of these 31 rows is off by 8.2 instead of 5.9 %
-  (median).
+- **MiniMax-M2.5 on B200: two scripts.** At first experts were spread whatever the label, with a
+  cache in bf16 and 95 % of the memory; since the suite's pull requests 947 (2026-04-03) and 1010
+  labels hold, the cache is in FP8, a pass takes two prompts and the memory ends at 90 %. Rows of
+  before that day, and of 8,192-token answers (swept at first only), go by the first script, the
+  other 22 by the second, though some of up to 64 users may be older than the date they bear.
+  When one mixture stood for all, the median error of TPOT was 5.9 % and that of TTFT 16.2 %; now
+  they are 7.5 and 10.9 % (p90 from 19.8 to 16.0 and from 34.7 to 27.3 %). The FP8 cache, once
+  read off 512 users whose first tokens came within 1.4 s, is thus in the script.
+- **MiniMax-M2.5 on H200.** The rows are older than pull request 1354 (2026-05-12), which brought
+  FP8. On eight GPUs experts were spread (pull request 869), though labelled 1: an eighth of an
+  expert (192 columns) is no multiple of the checkpoint's blocks of 128, which vLLM refuses. On
+  four they were not (831); taken as spread, those four rows would be off by 23 instead of 29 %.
 - **Lengths of Llama-70B on TensorRT-LLM.** Means of 0.75 of the nominal length (50 to 100 %)
   would make TTFT 12 % too short in the median of 17 rows; with 0.9 (80 to 100 %) it is 3 %. TPOT
   does not tell. Held prompts go at 0.75 or at 0.9 of the budget: no row tells.

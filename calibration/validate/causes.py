@@ -83,10 +83,10 @@ CAUSES: Final = (
     ),
     Cause(
         "speculation",
-        "DeepSeek-R1 on TensorRT-LLM: on eight GPUs faster than its kernels one by one, on four"
-        " slower; most likely some runs drafted tokens (see Doubts). Its script runs prompts"
-        " without graphs, so that TTFT is host time. No constant of the other rows fits them, and"
-        " none was made for them.",
+        "DeepSeek-R1 on TensorRT-LLM: some rows drafted tokens, others did not, and of most it is"
+        " not known; those known to have drafted take a published acceptance that was measured on"
+        " other prompts (see Doubts). Prompts go without graphs, so that TTFT is host time. No"
+        " constant was made for these rows.",
         _deepseek,
     ),
     Cause(

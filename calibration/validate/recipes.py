@@ -26,6 +26,10 @@ FP8_KV_ENGINES: Final = frozenset({"trtllm"})
 TensorRT-LLM takes the cache's format from the checkpoint's quantisation file, which says FP8. vLLM
 and SGLang document `auto` as the data type of the model, which is bf16 for an FP8 checkpoint too.
 """
+MTP_TABLE: Final = "mtp3-deepseek-r1"
+"""Published acceptance of the runs that drafted tokens; nothing in it is from their rows."""
+MINIMAX_CHANGED: Final = "2026-04-03"
+"""Pull request 947 of the suite: rows of before were made with the first script of B200."""
 _MANY_USERS, _VERY_MANY_USERS = 16, 64
 
 
@@ -36,7 +40,9 @@ class Recipe:
     kv_precision: Precision
     engine_options: dict[str, object] = field(default_factory=dict)
     max_batched_tokens: int = MAX_BATCHED_TOKENS
+    """Token budget of a pass, of all ranks of data-parallel attention together."""
     expert_parallel: int = 1
+    decoding: dict[str, object] = field(default_factory=lambda: {"name": "autoregressive"})
 
 
 def recipe_of(run: MeasuredRun) -> Recipe:
@@ -55,31 +61,122 @@ def _default_kv(run: MeasuredRun) -> Precision:
 
 
 def _trtllm(run: MeasuredRun) -> Recipe:
-    """Return `70b_fp8_{h200,b200}_trt` and `dsr1_fp8_b200_trt`: both hold prompts back."""
+    """Return `70b_fp8_{h200,b200}_trt`: they hold prompts back."""
+    if "DeepSeek-R1" in run.model:
+        return _deepseek_on_trtllm(run)
     held: dict[str, object] = {}
-    if run.input_tokens == run.output_tokens == 1024:
-        if "DeepSeek-R1" in run.model:
-            held = dict(HELD_LONGER) if run.concurrency >= _VERY_MANY_USERS else {}
-        elif run.tensor_parallel < 8:
-            held = dict(HELD)
+    if run.input_tokens == run.output_tokens == 1024 and run.tensor_parallel < 8:
+        held = dict(HELD)
     return Recipe(_default_kv(run), held, expert_parallel=run.expert_parallel)
 
 
-def _vllm(run: MeasuredRun) -> Recipe:
-    """Return vLLM's scripts: `70b_fp8_{h200,b200}`, `minimaxm2.5_fp8_b200`.
+def _deepseek_on_trtllm(run: MeasuredRun) -> Recipe:
+    """Return `dsr1_fp8_b200_trt`, or `dsr1_fp8_b200_trt_mtp` where the run drafted tokens.
 
-    The first two say `kv-cache-dtype: fp8`. The last switches expert parallelism on for any
-    `EP_SIZE` of 1 or more, over all GPUs, and takes 95 % of the memory. Its cache was in FP8,
-    which was not read there but follows from the rows: 512 users with 1,024 tokens in and out got
-    their first token within 1.4 s on two GPUs, whose memory holds 370 such requests in bf16.
+    The first (8eec0d4e) holds prompts back and leaves the KV cache 80 % of what is free, or 75 %
+    for long prompts on four GPUs. Rows with experts spread are older than it.
     """
+    drafted = drafted_tokens(run)
+    if drafted:
+        return _deepseek_with_drafts(run, drafted)
+    options: dict[str, object] = {}
+    if run.input_tokens == run.output_tokens == 1024 and run.concurrency >= _VERY_MANY_USERS:
+        options |= HELD_LONGER
+    if run.expert_parallel > 1:
+        return Recipe(_default_kv(run), options, expert_parallel=run.expert_parallel)
+    long_on_four = run.tensor_parallel == 4 and run.input_tokens == 8192
+    options["memory_fraction"] = 0.75 if long_on_four else 0.8
+    tokens = max(MAX_BATCHED_TOKENS, _room_for(run.concurrency + run.input_tokens))
+    return Recipe("fp8", options, tokens)
+
+
+def _deepseek_with_drafts(run: MeasuredRun, drafted: int) -> Recipe:
+    """Return `dsr1_fp8_b200_trt_mtp` (8eec0d4e), which holds nothing back.
+
+    Its token budget, of each rank, is one prompt and what the sequences decode.
+    """
+    ranks = run.attention_data_parallel
+    decoded = (drafted + 1) * -(-run.concurrency // ranks)
+    decoding: dict[str, object] = {"name": "speculative", "drafter": "mtp", "table": MTP_TABLE}
+    return Recipe(
+        "fp8",
+        {"memory_fraction": 0.7 if ranks > 1 else 0.8},
+        max_batched_tokens=_room_for(decoded + run.input_tokens) * ranks,
+        expert_parallel=run.expert_parallel,
+        decoding=decoding | {"draft_tokens": drafted},
+    )
+
+
+def _room_for(tokens: int) -> int:
+    """Return `max_num_tokens` as both scripts round it: (tokens + 64 + 63) / 64 * 64."""
+    return (tokens + 64 + 63) // 64 * 64
+
+
+def drafted_tokens(run: MeasuredRun) -> int:
+    """Return how many tokens a run of DeepSeek-R1 on TensorRT-LLM is known to have drafted.
+
+    The table does not say; the suite swept the model with and without (`nvidia-master.yaml` at
+    0004cf5f: `dsr1-fp8-b200-trt`, `-mtp`). Data-parallel attention with 128 users, and eight GPUs
+    with 16, were in the sweep with drafts alone. Those of eight GPUs with 4 and with 64 users were
+    in both; without drafts the suite itself measured 8.69 and 20.06 ms a token on 2026-05-18 (pull
+    request 3317), 1.6 and 1.4 times what the table has, and longer answers took less still. Runs
+    with 8,192 tokens in were in both sweeps, and rows that spread experts over ranks without
+    data-parallel attention are older than either: not known, and taken as run without.
+    """
+    if run.gpu != "b200_sxm" or run.engine != "trtllm" or run.input_tokens != 1024:
+        return 0
+    if run.attention_data_parallel == 8 and (run.concurrency, run.output_tokens) == (128, 8192):
+        return 1
+    spread = run.attention_data_parallel * run.expert_parallel
+    return 3 if spread == 1 and run.tensor_parallel == 8 and run.concurrency <= 64 else 0
+
+
+def _vllm(run: MeasuredRun) -> Recipe:
+    """Return vLLM's scripts: `70b_fp8_{h200,b200}` say `kv-cache-dtype: fp8`."""
     if "MiniMax-M2.5" in run.model:
-        spread = run.tensor_parallel * run.attention_data_parallel
-        own: Precision = "fp8" if run.gpu == "b200_sxm" else _default_kv(run)
-        return Recipe(own, {"memory_fraction": 0.95}, expert_parallel=spread)
+        return _minimax_on_h200(run) if run.gpu == "h200_sxm" else _minimax_on_b200(run)
     fp8 = "Llama-3.1-70B" in run.model and run.weights == "fp8" and run.gpu != "h100_sxm"
     kv: Precision = "fp8" if fp8 else "bf16"
     return Recipe(kv, expert_parallel=run.expert_parallel)
+
+
+def _minimax_on_b200(run: MeasuredRun) -> Recipe:
+    """Return `minimaxm2.5_fp8_b200` of the run's time.
+
+    At first (07e171a3) experts were spread over all GPUs whatever the label said (`EP_SIZE` of 1
+    or more), the cache was left at bf16 and the token budget at vLLM's. Since pull requests 947
+    (2026-04-03) and 1010 (by 2026-04-08; script at 8eec0d4e) labels mean what they say, the cache
+    is in FP8, a pass takes two prompts a rank, and the KV pool ends at 90 % of the memory.
+    """
+    ranks = run.attention_data_parallel
+    if _before_the_change(run):
+        return Recipe("bf16", {"memory_fraction": 0.95}, expert_parallel=run.tensor_parallel)
+    return Recipe(
+        "fp8",
+        {"memory_fraction": 0.9},
+        max_batched_tokens=2 * run.input_tokens * ranks,
+        expert_parallel=run.expert_parallel,
+    )
+
+
+def _before_the_change(run: MeasuredRun) -> bool:
+    """Whether a run of MiniMax-M2.5 on B200 was made before pull request 947.
+
+    By the date of the row, or by its lengths: answers of 8,192 tokens were swept at first only.
+    A table collects runs for weeks, so that a later date does not tell.
+    """
+    dated = "" < run.measured_on < MINIMAX_CHANGED
+    return dated or run.output_tokens == 8192
+
+
+def _minimax_on_h200(run: MeasuredRun) -> Recipe:
+    """Return `minimaxm2.5_fp8_h200` as it was until pull request 1354 (2026-05-12).
+
+    On four GPUs (1c3aa8bf; pull request 831) experts were not spread, on eight (869) they were,
+    though labelled 1. The cache was left at bf16 and the token budget at vLLM's.
+    """
+    spread = run.tensor_parallel if run.tensor_parallel == 8 else run.expert_parallel
+    return Recipe("bf16", {"memory_fraction": 0.95}, expert_parallel=spread)
 
 
 def _deepseek_on_sglang(run: MeasuredRun) -> Recipe:

@@ -80,6 +80,7 @@ def scenario_of(run: MeasuredRun) -> Scenario:
             "max_sequences": run.concurrency,
             "max_batched_tokens": recipe.max_batched_tokens,
         },
+        "decoding": recipe.decoding,
         "workload": {
             "arrivals": {"kind": "closed_loop", "users": run.concurrency},
             "input_tokens": _lengths(run.input_tokens),
@@ -142,7 +143,9 @@ def _latencies(scenario: Scenario) -> tuple[FloatArray | None, FloatArray | None
     serving, strategy, seed = resolve(scenario), scenario.decoding, scenario.run.seed
     traffic = scenario.workload.draw(scenario.run.requests, seed)
     passes = strategy.draw_passes(traffic.output_tokens, stream(seed, "acceptance"))
-    records = simulate(traffic, passes, strategy, serving.cost, serving.limits).records
+    records = simulate(
+        traffic, passes, strategy, serving.cost, serving.limits, draft_cost=serving.draft_cost
+    ).records
     if bool((records.status == Status.REJECTED).any()) or not finished(records).all():
         return None, None
     return engine_ttft_s(records), tpot_s(records)

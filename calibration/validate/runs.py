@@ -27,6 +27,8 @@ REQUIRED: Final = (
 """Columns that the replay needs; others are ignored."""
 SUSPECT: Final = "suspect"
 """Optional column: 1 marks a row whose source looks wrong; it is reported apart."""
+MEASURED_ON: Final = "measured_on"
+"""Optional column: date of the run, or of the collection that it is in (2026-04-27)."""
 
 _MOST_TOKENS: Final = 10_000_000
 _MOST_USERS: Final = 1_000_000
@@ -54,6 +56,8 @@ class MeasuredRun:
     tpot_ms: float | None
     """None where the answers have one token."""
     suspect: bool
+    measured_on: str = ""
+    """ISO date; empty where the table does not say."""
 
 
 def read_runs(path: Path) -> tuple[MeasuredRun, ...]:
@@ -149,6 +153,7 @@ class _Row:
             ttft_ms=self.positive("ttft_ms"),
             tpot_ms=None if one_token else self.positive("tpot_ms"),
             suspect=self.flag(SUSPECT),
+            measured_on=self.cells.get(MEASURED_ON, ""),
         )
 
     def text(self, name: str) -> str:
