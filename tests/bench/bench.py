@@ -145,9 +145,9 @@ def command_cpu_s(*command: str) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def simulations() -> tuple[list[Figure], float]:
-    """J by three strategies; also return the CPU-seconds a request of the plain one."""
-    figures, plain_s_per_request = [], 0.0
+def simulations() -> list[Figure]:
+    """J by three strategies."""
+    figures = []
     for name in STRATEGIES:
         scenario = job(name)
         runs = [timed_simulation(scenario) for _ in range(REPEATS)]
@@ -161,8 +161,7 @@ def simulations() -> tuple[list[Figure], float]:
             Figure("  events per request", simulation.events / requests, ""),
             Figure("  passes per event", passes / simulation.events, ""),
         ]
-        plain_s_per_request = cpu_s / requests if plain else plain_s_per_request
-    return figures, plain_s_per_request
+    return figures
 
 
 def commands(trace: Path | None) -> list[Figure]:
@@ -212,18 +211,16 @@ def pressure() -> list[Figure]:
 def heavy(name: str, title: str, aim_s: float, aim_gb: float) -> list[Figure]:
     """Return the figures of a long run, from the start of its process to metrics."""
     found = alone(name)
-    return [
+    figures = [
         Figure(f"{title}: whole process", found["cpu_s"], "CPU-s", aim_s),
         Figure("  simulation alone", found["simulation_cpu_s"], "CPU-s"),
         Figure("  peak memory", found["peak_bytes"] / GB, "GB", aim_gb),
     ]
-
-
-def million(plain_s_per_request: float) -> list[Figure]:
-    """One million requests of J."""
-    figures = heavy("million", "One million of J", 30.0, 1.5)
-    relative = figures[1].value / 1e6 / plain_s_per_request
-    return [*figures, Figure("  time per request / J's", relative, "×", 1.15)]
+    if found["plain_s_per_request"]:
+        each_s = found["simulation_cpu_s"] / found["requests"]
+        relative = each_s / found["plain_s_per_request"]
+        figures.append(Figure("  time per request / J's", relative, "×", 1.15))
+    return figures
 
 
 def machine() -> str:
@@ -250,12 +247,11 @@ def main() -> None:
     parser.add_argument("--trace", type=Path, help="the Azure conversation trace of 2023")
     options = parser.parse_args()
     trace = azure_trace(options.trace)
-    figures, plain_s_per_request = simulations()
-    figures += [*pressure(), *commands(trace)]
+    figures = [*simulations(), *pressure(), *commands(trace)]
     if options.day:
         figures += heavy("day", "A day, 2 million requests, 64 replicas", 120.0, 2.0)
     if options.million:
-        figures += million(plain_s_per_request)
+        figures += heavy("million", "One million of J", 30.0, 1.5)
     table = Table(title=f"CPU-seconds, median of {REPEATS}\n{machine()}", title_justify="left")
     for column, side in (("what", "left"), ("measured", "right"), ("aim", "right"), ("", "left")):
         table.add_column(column, justify=side)  # type: ignore[arg-type]
