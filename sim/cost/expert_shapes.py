@@ -18,6 +18,8 @@ neighbours reach, and the variance of a single shape: chosen by cross-validation
 than those that the fits are judged on."""
 _OUTLYING = 0.3
 """A shape that its neighbours miss by more than this, as a logarithm, counts little for others."""
+_LEAPING = 0.6
+"""A single timing that its neighbours miss by more than this counts little at its tokens."""
 _ROUNDS = 2
 
 
@@ -53,17 +55,23 @@ def likely_row(shapes: Sequence[ExpertShape], rows: FloatArray, wanted: ExpertSh
 
     Rows are taken as a level, a plane over the octaves of the sizes, what shapes of one model
     share, and what neighbours share. A shape that the others contradict, such as one whose
-    autotuning failed, counts less. No entry leaves the range of the rows.
+    autotuning failed, counts less, and so does a single timing. No entry leaves the range of
+    the rows.
     """
     alike = _covariance([*shapes, wanted])
     known, towards = alike[:-1, :-1], alike[:-1, -1]
-    own = np.full(len(shapes), _NUGGET)
+    own = np.full(rows.T.shape, _NUGGET)
+    diagonal = np.eye(len(shapes))
     for _ in range(_ROUNDS):
-        inverse = np.linalg.inv(known + np.diag(own))
-        missed = np.abs(inverse @ rows) / np.diag(inverse)[:, None]  # each from all others
-        own = _NUGGET * (1.0 + (np.median(missed, axis=1) / _OUTLYING) ** 4)
-    weights = np.linalg.solve(known + np.diag(own), towards)
-    found: FloatArray = np.clip(weights @ rows, rows.min(axis=0), rows.max(axis=0))
+        inverse = np.linalg.inv(known + own[:, :, None] * diagonal)
+        missed = np.abs((inverse @ rows.T[:, :, None])[:, :, 0])  # each from all others
+        missed /= np.diagonal(inverse, axis1=1, axis2=2)
+        contradicted = np.maximum(np.median(missed, axis=0) / _OUTLYING, missed / _LEAPING)
+        own = _NUGGET * (1.0 + contradicted**4)
+    system = known + own[:, :, None] * diagonal
+    weights = np.linalg.solve(system, np.broadcast_to(towards[:, None], (*own.shape, 1)))
+    likely = (weights[:, :, 0] * rows.T).sum(axis=1)
+    found: FloatArray = np.clip(likely, rows.min(axis=0), rows.max(axis=0))
     return found
 
 

@@ -30,6 +30,14 @@ def test_one_shape_that_all_others_contradict_hardly_counts() -> None:
     )
 
 
+def test_one_timing_that_all_others_contradict_hardly_counts() -> None:
+    wanted, broken = _shape(724.0, 4.0), ROWS.copy()
+    broken[SHAPES.index(_shape(512.0, 4.0)), 1] += 2.2  # nine times as slow: it was disturbed
+    assert likely_row(SHAPES, broken, wanted) == pytest.approx(
+        likely_row(SHAPES, ROWS, wanted), abs=0.03
+    )
+
+
 def test_no_row_leaves_the_range_of_those_that_were_timed() -> None:
     found = likely_row(SHAPES, ROWS, _shape(1e6, 64.0, hidden=65536.0))
     assert (ROWS.min(axis=0) <= found).all()
