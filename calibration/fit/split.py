@@ -11,7 +11,7 @@ ENOUGH_GROUPS: Final = 40
 FOLDS: Final = 3
 SEEDS: Final = (20261130, 7919)
 """Of two ways to split. Older forms were chosen while the first was looked at, later ones on
-shapes that neither holds out. The second was looked at when all stood; the weight of outliers
+shapes that neither holds out. The second was looked at when all stood; the weights of outliers
 among experts and collectives of 16 ranks were added after that look."""
 
 

@@ -247,7 +247,7 @@ def test_a_target_missed_at_a_lighter_load_is_not_kept_at_a_heavier_one() -> Non
 
 def test_a_throughput_that_falls_with_the_load_is_told() -> None:
     (told,) = unsteady([a_point(*point, "ok") for point in ((1, 100.0), (2, 97.0), (4, 90.0))])
-    assert "4 users get 7% less out of a GPU than 2 users do" in told
+    assert "4 users get 7% less out of a GPU than 2 users: " in told
 
 
 def test_a_miss_says_which_share_of_the_requests_decided_it() -> None:
