@@ -137,7 +137,9 @@ def test_overload_is_the_answer_and_names_the_rate_that_is_sustained() -> None:
         "Overloaded: 1 × H100 cannot sustain 5,000 requests/s of tale; it sustains about 31."
     )
     unknown = replace(metrics, sustainable_requests_per_s=None)
-    assert headline(replace(result, metrics=unknown)).endswith("sustain 5,000 requests/s")
+    assert headline(replace(result, metrics=unknown)).endswith(
+        "sustain 5,000 requests/s; too few requests to say what it can sustain"
+    )
 
 
 def test_a_rate_that_is_asked_is_said_as_it_is_written() -> None:
