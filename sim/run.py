@@ -14,7 +14,7 @@ from sim.metrics.work import Work
 from sim.provenance import Part, not_modelled, provenance
 from sim.records import IntArray, Simulation, Traffic
 from sim.scenario import Scenario, Serving, resolve
-from sim.workload import draw_domains, stream
+from sim.workload import Trace, draw_domains, stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +71,11 @@ class Outcome:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of the numbers must know: of the strategy's settings, and of the run."""
-        answer = self.scenario.workload.mean_tokens()[1]
-        return (*self.scenario.decoding.cautions(answer), *self.metrics.notes)
+        """What a reader of the numbers must know: of the settings, and of the run."""
+        workload = self.scenario.workload
+        cautions = self.scenario.decoding.cautions(workload.mean_tokens()[1])
+        times = workload.arrivals.cautions() if isinstance(workload.arrivals, Trace) else ()
+        return (*cautions, *times, *self.metrics.notes)
 
 
 def run(
