@@ -9,6 +9,7 @@ from sim.economics.cost import Cost, price
 from sim.engine import simulate
 from sim.hardware.uncertainty import LogError
 from sim.metrics.measure import measure
+from sim.metrics.places import waiting, waits_at_p99
 from sim.metrics.result import Metrics
 from sim.metrics.work import Work
 from sim.provenance import Part, not_modelled, provenance
@@ -75,7 +76,16 @@ class Outcome:
         workload = self.scenario.workload
         cautions = self.scenario.decoding.cautions(workload.mean_tokens()[1])
         times = workload.arrivals.cautions() if isinstance(workload.arrivals, Trace) else ()
-        return (*cautions, *times, *self.metrics.notes)
+        return (*cautions, *times, *self.metrics.notes, *self._waiting())
+
+    def _waiting(self) -> tuple[str, ...]:
+        """Say where the slowest requests wait for a place or for KV, though all keep up."""
+        metrics, limits = self.metrics, self.serving.limits
+        if metrics.status == "overloaded":
+            return ()  # the answer says it
+        places = limits.max_sequences * limits.replicas
+        waited = waits_at_p99(self.simulation, places, metrics.warmup_requests)
+        return () if waited is None else (waiting(waited, limits.max_sequences),)
 
 
 def run(

@@ -5,6 +5,7 @@ from typing import Final
 
 from sim.provenance import weakest
 from sim.report.course import part_of_course
+from sim.report.limit import BOUND, limit_label
 from sim.report.load import run_load_label, too_much_label
 from sim.report.seeds import seeds_label
 from sim.report.words import (
@@ -21,13 +22,6 @@ from sim.run import Outcome
 from sim.units import counted
 
 _TARGETS: Final = {"ttft": "TTFT", "tpot": "TPOT", "max_gap": "longest gap", "ttlt": "TTLT"}
-_BOUND: Final = {
-    "memory": "memory bandwidth",
-    "compute": "arithmetic",
-    "collective": "communication between GPUs",
-    "launch": "the launch of small kernels",
-    "host": "the serving engine's host",
-}
 
 
 def answer(outcome: Outcome) -> str:
@@ -81,7 +75,7 @@ def stored_label(weights: str) -> str:
 
 def bound_label(bound: str) -> str:
     """Return what a bound means in words."""
-    return _BOUND[bound]
+    return BOUND[bound]
 
 
 def _subject(outcome: Outcome, verbs: tuple[str, str]) -> str:
@@ -223,8 +217,8 @@ def _overloaded(outcome: Outcome, name: str) -> str:
     classes, sustained = classes_in_trouble(outcome), outcome.metrics.sustainable_requests_per_s
     sentence = sentence if classes is None else f"{sentence}: {classes}"
     sentence, one = sentence + _front_end(outcome), outcome.scenario.deployment.gpus == 1
-    part = _part(outcome)
-    sentence = sentence if part is None else f"{sentence}; {part}"
+    for text in (limit_label(outcome), _part(outcome)):
+        sentence = sentence if text is None else f"{sentence}; {text}"
     if sustained is None:
         return f"{sentence}; too few requests to say what {'it' if one else 'they'} can sustain"
     pronoun = "it sustains" if one else "they sustain"
