@@ -9,6 +9,7 @@ from sim.hardware.engine import weakest as weakest_habit
 from sim.scenario import Scenario, Serving
 from sim.units import US_PER_S
 from sim.workload.varying import Varying
+from sim.workload.windows import Windows
 
 _HOST = frozenset({"memory_reserve_gb", "host_us_per_pass", "host_us_per_sequence"})
 """Settings that the part `host` speaks for."""
@@ -157,15 +158,16 @@ def not_modelled(scenario: Scenario) -> tuple[str, ...]:
 def _part_of_the_course(scenario: Scenario) -> list[str]:
     """Say where a run ends before the rate of its arrivals has run its course."""
     arrivals, requests = scenario.workload.arrivals, scenario.run.requests
-    if not isinstance(arrivals, Varying):
+    if not isinstance(arrivals, Varying | Windows):
         return []
     curve = arrivals.curve()
     if requests >= curve.requests:
         return []
     share, lasting_s = requests / curve.requests, curve.period_s
     said = (
-        f"the whole course of the rate: {share:.1%} of the requests in its {lasting_s:,.0f} s are,"
-        " from the start on, and their rate need not be the mean (`run.requests`)"
+        f"the whole course of the rate, {lasting_s:,.0f} s: the run is only its beginning, the"
+        f" first {requests:,} of about {curve.requests:,.0f} requests ({share:.1%}), whose rate"
+        " need not be the mean; raise `run.requests`"
     )
     return [said]
 

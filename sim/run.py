@@ -9,12 +9,13 @@ from sim.economics.cost import Cost, price
 from sim.engine import simulate
 from sim.hardware.uncertainty import LogError
 from sim.metrics.measure import measure
+from sim.metrics.places import waiting, waits_at_p99
 from sim.metrics.result import Metrics
 from sim.metrics.work import Work
 from sim.provenance import Part, not_modelled, provenance
 from sim.records import IntArray, Simulation, Traffic
 from sim.scenario import Scenario, Serving, resolve
-from sim.workload import draw_domains, stream
+from sim.workload import Trace, draw_domains, stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +72,20 @@ class Outcome:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of the numbers must know: of the strategy's settings, and of the run."""
-        answer = self.scenario.workload.mean_tokens()[1]
-        return (*self.scenario.decoding.cautions(answer), *self.metrics.notes)
+        """What a reader of the numbers must know: of the settings, and of the run."""
+        workload = self.scenario.workload
+        cautions = self.scenario.decoding.cautions(workload.mean_tokens()[1])
+        times = workload.arrivals.cautions() if isinstance(workload.arrivals, Trace) else ()
+        return (*cautions, *times, *self.metrics.notes, *self._waiting())
+
+    def _waiting(self) -> tuple[str, ...]:
+        """Say where the slowest requests wait for a place or for KV, though all keep up."""
+        metrics, limits = self.metrics, self.serving.limits
+        if metrics.status == "overloaded":
+            return ()  # the answer says it
+        places = limits.max_sequences * limits.replicas
+        waited = waits_at_p99(self.simulation, places, metrics.warmup_requests)
+        return () if waited is None else (waiting(waited, limits.max_sequences),)
 
 
 def run(

@@ -50,7 +50,16 @@ def run_scenario(
         emit_json(outcome_document(outcome))
     else:
         _print(outcome, out)
-    return ANSWER if outcome.metrics.slo.met else ANSWER_IS_NO
+    return ANSWER if _is_yes(outcome) else ANSWER_IS_NO
+
+
+def _is_yes(outcome: Outcome) -> bool:
+    """Tell whether all that is asked is met, and known to be: not by a part of a course."""
+    from sim.report.course import part_of_course
+
+    slo = outcome.scenario.slo
+    asks = slo.ask_anything or bool(slo.classes)
+    return outcome.metrics.slo.met and not (asks and part_of_course(outcome))
 
 
 def _simulated(scenario: Scenario) -> Outcome:

@@ -4,7 +4,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from sim.provenance import weakest
-from sim.report.load import load_label, too_much_label
+from sim.report.course import part_of_course
+from sim.report.limit import BOUND, limit_label
+from sim.report.load import run_load_label, too_much_label
 from sim.report.seeds import seeds_label
 from sim.report.words import (
     count,
@@ -20,13 +22,6 @@ from sim.run import Outcome
 from sim.units import counted
 
 _TARGETS: Final = {"ttft": "TTFT", "tpot": "TPOT", "max_gap": "longest gap", "ttlt": "TTLT"}
-_BOUND: Final = {
-    "memory": "memory bandwidth",
-    "compute": "arithmetic",
-    "collective": "communication between GPUs",
-    "launch": "the launch of small kernels",
-    "host": "the serving engine's host",
-}
 
 
 def answer(outcome: Outcome) -> str:
@@ -39,7 +34,8 @@ def answer(outcome: Outcome) -> str:
     bound = None if outcome.usage is None else f"bound by {bound_label(outcome.usage.bound)}"
     attained = _attainment(outcome, interval=True)
     classes, first_token = classes_in_trouble(outcome), _first_token(outcome)
-    texts = (_had_finished(outcome), _refused(outcome), attained, classes, first_token, bound)
+    done = _had_finished(outcome)
+    texts = (_part(outcome), done, _refused(outcome), attained, classes, first_token, bound)
     return f"{_joined(_claim(outcome, name), texts)}."
 
 
@@ -50,7 +46,7 @@ def headline(outcome: Outcome) -> str:
     if not outcome.metrics.requests.finished:
         return _nothing_served(outcome, "")
     attained, classes = _attainment(outcome, interval=False), classes_in_trouble(outcome)
-    texts = (_had_finished(outcome), _refused(outcome), attained, classes)
+    texts = (_part(outcome), _had_finished(outcome), _refused(outcome), attained, classes)
     return _joined(_claim(outcome, ""), texts)
 
 
@@ -79,7 +75,7 @@ def stored_label(weights: str) -> str:
 
 def bound_label(bound: str) -> str:
     """Return what a bound means in words."""
-    return _BOUND[bound]
+    return BOUND[bound]
 
 
 def _subject(outcome: Outcome, verbs: tuple[str, str]) -> str:
@@ -95,9 +91,15 @@ def _claim(outcome: Outcome, name: str) -> str:
     money = "" if cost is None else f" for {usd(cost.usd_per_month)} a month"
     if outcome.metrics.too_short:
         subject = _subject(outcome, ("keeps up", "keep up"))
-        asked = f"{load_label(outcome.scenario)}{name}{money}"
+        asked = f"{run_load_label(outcome)}{name}{money}"
         return f"Too short to tell whether {subject} with {asked}"
     return f"{_subject(outcome, ('serves', 'serve'))} {_load(outcome)}{name}{money}"
+
+
+def _part(outcome: Outcome) -> str | None:
+    """Say that only a part of the course of a rate was run, where that is so."""
+    part = part_of_course(outcome)
+    return None if part is None else part.left_out
 
 
 def _had_finished(outcome: Outcome) -> str | None:
@@ -128,7 +130,7 @@ def _joined(claim: str, texts: Iterable[str | None]) -> str:
 
 def _load(outcome: Outcome) -> str:
     """Return the load with the rate that is reached, where that is news."""
-    reached, asked = outcome.metrics.throughput.requests_per_s, load_label(outcome.scenario)
+    reached, asked = outcome.metrics.throughput.requests_per_s, run_load_label(outcome)
     if reached is None:
         return asked
     if outcome.scenario.workload.offered_requests_per_s is None:
@@ -214,10 +216,12 @@ def _overloaded(outcome: Outcome, name: str) -> str:
     sentence = f"Overloaded: {subject} {too_much_label(outcome)}{name}"
     classes, sustained = classes_in_trouble(outcome), outcome.metrics.sustainable_requests_per_s
     sentence = sentence if classes is None else f"{sentence}: {classes}"
-    sentence += _front_end(outcome)
+    sentence, one = sentence + _front_end(outcome), outcome.scenario.deployment.gpus == 1
+    for text in (limit_label(outcome), _part(outcome)):
+        sentence = sentence if text is None else f"{sentence}; {text}"
     if sustained is None:
-        return sentence
-    pronoun = "it sustains" if outcome.scenario.deployment.gpus == 1 else "they sustain"
+        return f"{sentence}; too few requests to say what {'it' if one else 'they'} can sustain"
+    pronoun = "it sustains" if one else "they sustain"
     return f"{sentence}; {pronoun} about {number(sustained, 2)}"
 
 

@@ -17,6 +17,7 @@ from sim.metrics.summary import Summary
 from sim.provenance import weakest
 from sim.quality import scores_of
 from sim.report.answer import answer
+from sim.report.course import part_of_course
 from sim.report.quality import score_facts
 from sim.report.seeds import warmup_of_all
 from sim.run import Outcome, Replications
@@ -33,11 +34,12 @@ def to_json(document: Mapping[str, object]) -> str:
 
 def outcome_document(outcome: Outcome) -> dict[str, Any]:
     """Return an outcome as plain values."""
-    metrics, serving = outcome.metrics, outcome.serving
+    metrics, serving, part = outcome.metrics, outcome.serving, part_of_course(outcome)
     return {
         "status": metrics.status,
         "too_short": metrics.too_short,
         "answer": answer(outcome),
+        "part_of_course": None if part is None else part.facts(),
         "paretoken": __version__,
         "scenario": scenario_document(outcome.scenario),
         "requests": _requests(outcome),

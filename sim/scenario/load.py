@@ -1,6 +1,7 @@
 """From a file or a built-in name to a checked scenario."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -8,6 +9,7 @@ import sim.catalog
 from sim.decoding import AnyStrategy, ModelDraft
 from sim.errors import InputError
 from sim.model import list_models
+from sim.records import DEFAULT_CLASS
 from sim.scenario.published import with_named_strategies
 from sim.scenario.schema import Scenario
 from sim.yaml_files import find, list_names, parse_scalar, read_yaml, validate
@@ -38,10 +40,35 @@ def load_scenario(
     content.setdefault("name", path.stem)
     changes = tuple(overrides)
     apply_overrides(content, changes)
-    if trace is not None:
-        content["workload"] = {"arrivals": {"kind": "trace", "path": str(trace.absolute())}}
     where = f"{path} with --set {' '.join(changes)}" if changes else str(path)
-    return build_scenario(content, where=where, folder=path.parent)
+    if trace is None:
+        return build_scenario(content, where=where, folder=path.parent)
+    known = _class_names(content.get("workload"))
+    content["workload"] = {"arrivals": {"kind": "trace", "path": str(trace.absolute())}}
+    scenario = build_scenario(content, where=where, folder=path.parent)
+    _check_classes(trace, scenario.workload.class_names, known)
+    return scenario
+
+
+def _class_names(workload: object) -> list[str]:
+    """Return the names of the classes that a file declares; none where it does not."""
+    classes = workload.get("classes") if isinstance(workload, Mapping) else None
+    declared = classes if isinstance(classes, Sequence) else ()
+    return [str(one["name"]) for one in declared if isinstance(one, Mapping) and "name" in one]
+
+
+def _check_classes(trace: Path, found: Iterable[str], known: Sequence[str]) -> None:
+    """Refuse a class of a trace that the scenario's own classes do not have."""
+    unknown = [name for name in found if name not in known and name != DEFAULT_CLASS]
+    if not known or not unknown:
+        return
+    near = get_close_matches(unknown[0], known, n=3, cutoff=0.5)
+    hint = f"did you mean {', '.join(near)}?" if near else f"known: {', '.join(known)};"
+    raise InputError(
+        f"the trace has a class `{unknown[0]}` that `workload.classes` does not have",
+        where=str(trace),
+        remedy=f"{hint} correct the column `class`, or remove `classes`",
+    )
 
 
 def build_scenario(content: Mapping[str, object], *, where: str, folder: Path) -> Scenario:

@@ -11,6 +11,7 @@ from sim.records import FloatArray
 from sim.units import counted
 from sim.workload.diurnal import Diurnal
 from sim.workload.thinking import Thinking
+from sim.workload.traces import CLOCK_S, read_trace
 from sim.workload.varying import Bursts, Ramp, Rate, Rates
 from sim.workload.windows import Windows
 
@@ -104,6 +105,17 @@ class Trace(_Arrivals):
     """2 makes the requests arrive twice as fast."""
     max_requests: Annotated[int, Ge(1)] | None = None
     """Replay the first so many rows only."""
+
+    def cautions(self) -> tuple[str, ...]:
+        """Return what a reader of the numbers must know of the times."""
+        began_s = read_trace(self.path.expanduser()).began_s
+        if began_s <= CLOCK_S:
+            return ()
+        said = (
+            f"times of the trace are those of a clock (`arrival_s` {began_s:.0f} first): they are"
+            " taken from its first arrival on"
+        )
+        return (said,)
 
     def describe(self) -> str:
         """Return the process in words."""

@@ -19,6 +19,8 @@ class TraceRows:
     request_class: IntArray | None = None
     """Place in `class_names` of each row; `None` where the trace knows no classes."""
     class_names: tuple[str, ...] = (DEFAULT_CLASS,)
+    began_s: float = 0.0
+    """Time of the first arrival as the file has it, where that is seconds."""
 
     def __len__(self) -> int:
         return len(self.arrival_s)
@@ -35,6 +37,7 @@ class TraceRows:
             None if blocks is None else blocks.first(count),
             None if classes is None else classes[:count],
             self.class_names,
+            self.began_s,
         )
 
     @property

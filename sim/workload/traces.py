@@ -23,6 +23,10 @@ AZURE = ("TIMESTAMP", "ContextTokens", "GeneratedTokens")
 CLASS = "class"
 """Column that a CSV may have besides: the class of each request, by name."""
 
+CLOCK_S = 1e9
+"""A first arrival later than this is a time since 1970 in seconds (1e9: September 2001)."""
+CLOCK_MS = 1e12
+"""And later than this one in milliseconds: in seconds it would be 30,000 years from now."""
 _NS_PER_S = 1e9
 
 
@@ -49,7 +53,8 @@ def _read(path: Path, modified_ns: int, size_bytes: int) -> TraceRows:  # noqa: 
     names = _columns(path, header)
     table = _Table(path, header, rows, lines)
     table.check_fields()
-    arrival_s = table.dates_s(names[0]) if names == AZURE else table.numbers(names[0])
+    arrival_s = table.dates_s(names[0]) if names == AZURE else table.seconds(names[0])
+    began_s = float(arrival_s[0])
     back = np.flatnonzero(np.diff(arrival_s) < 0)
     if len(back):
         row = int(back[0]) + 1
@@ -57,10 +62,10 @@ def _read(path: Path, modified_ns: int, size_bytes: int) -> TraceRows:  # noqa: 
     columns = (arrival_s - arrival_s[0], table.tokens(names[1]), table.tokens(names[2]))
     if CLASS not in header:
         _freeze(*columns)
-        return TraceRows(*columns)
+        return TraceRows(*columns, began_s=began_s)
     classes, class_names = numbered(table.names(CLASS))
     _freeze(*columns, classes)
-    return TraceRows(*columns, request_class=classes, class_names=class_names)
+    return TraceRows(*columns, request_class=classes, class_names=class_names, began_s=began_s)
 
 
 def _freeze(*columns: FloatArray | IntArray) -> None:
@@ -166,6 +171,14 @@ class _Table:
         bad = np.flatnonzero(~np.isfinite(values))
         if len(bad):
             raise self.fault(int(bad[0]), name, "is not finite", "correct or remove the line")
+        return values
+
+    def seconds(self, name: str) -> FloatArray:
+        """Return a column of times in s; those of a clock in ms are told by their size."""
+        values = self.numbers(name)
+        if values[0] > CLOCK_MS:
+            problem = "looks like milliseconds since 1970"
+            raise self.fault(0, name, problem, "divide the column by 1,000: times are in seconds")
         return values
 
     def names(self, name: str) -> list[str]:

@@ -130,14 +130,16 @@ def test_overload_is_the_answer_and_names_the_rate_that_is_sustained() -> None:
     result = outcome(workload=flood)
     metrics = replace(result.metrics, sustainable_requests_per_s=31.4)
     beaten = replace(result, metrics=metrics)
-    assert headline(beaten) == (
-        "Overloaded: 1 × H100 cannot sustain 5,000 requests/s; it sustains about 31"
-    )
-    assert answer(beaten) == (
-        "Overloaded: 1 × H100 cannot sustain 5,000 requests/s of tale; it sustains about 31."
-    )
+    # what binds stands between: tests of the limit
+    assert headline(beaten).startswith("Overloaded: 1 × H100 cannot sustain 5,000 requests/s; ")
+    assert headline(beaten).endswith("; it sustains about 31")
+    of_tale = "Overloaded: 1 × H100 cannot sustain 5,000 requests/s of tale; "
+    assert answer(beaten).startswith(of_tale)
+    assert answer(beaten).endswith("; it sustains about 31.")
     unknown = replace(metrics, sustainable_requests_per_s=None)
-    assert headline(replace(result, metrics=unknown)).endswith("sustain 5,000 requests/s")
+    assert headline(replace(result, metrics=unknown)).endswith(
+        "; too few requests to say what it can sustain"
+    )
 
 
 def test_a_rate_that_is_asked_is_said_as_it_is_written() -> None:

@@ -34,12 +34,14 @@ STEPS = [{"for_s": 30, "requests_per_s": 1}, {"for_s": 30, "requests_per_s": 40}
     [
         ({"kind": "poisson", "requests_per_s": 40}, "40 requests/s"),
         (
-            {"kind": "rates", "steps": STEPS},
-            "up to 40 requests/s from 30 s on (20.5 requests/s on average)",
+            # evenly spaced: 30 in the first 30 s, 770 of the next: 799 gaps in 48.25 s
+            {"kind": "rates", "steps": STEPS, "cv": 0},
+            "up to 40 requests/s from 30 s on (16.6 requests/s in the first 49 s)",
         ),
         (
-            {"kind": "rates", "steps": [*STEPS, {"for_s": 1, "requests_per_s": 1}]},
-            "up to 40 requests/s from 30 s to 60 s (20.2 requests/s on average)",
+            # the last 30 one a second: 1,259 gaps in 89 s
+            {"kind": "rates", "steps": [*STEPS, {"for_s": 1, "requests_per_s": 1}], "cv": 0},
+            "up to 40 requests/s from 30 s to 60 s (14.1 requests/s on average over the run)",
         ),
     ],
 )

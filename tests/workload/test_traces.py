@@ -37,6 +37,24 @@ def test_a_trace_may_name_the_class_of_each_request(tmp_path: Path) -> None:
     assert read_trace(tmp_path / "trace.csv").first(2).classes.tolist() == [0, 1]
 
 
+def test_times_of_a_clock_start_at_the_first_arrival_and_it_is_said(tmp_path: Path) -> None:
+    header = "arrival_s,input_tokens,output_tokens\n"
+    clock = written(tmp_path, f"{header}1700000000.5,1,1\n1700000002,1,1\n")
+    assert read_trace(clock).arrival_s.tolist() == [0.0, 1.5]
+    (said,) = Trace(path=clock).cautions()
+    assert "taken from its first arrival on" in said
+    assert "1700000000" in said
+    plain = written(tmp_path, f"{header}86400,1,1\n86402,1,1\n")
+    assert Trace(path=plain).cautions() == ()
+
+
+def test_times_of_a_clock_in_milliseconds_are_refused(tmp_path: Path) -> None:
+    text = "arrival_s,input_tokens,output_tokens\n1700000000500,1,1\n1700000002000,1,1\n"
+    with pytest.raises(InputError, match=r"line 2: .*looks like milliseconds.*divide") as caught:
+        read_trace(written(tmp_path, text))
+    assert "1,000" in str(caught.value)
+
+
 def test_an_azure_trace_keeps_its_tenths_of_a_microsecond(tmp_path: Path) -> None:
     text = (
         "TIMESTAMP,ContextTokens,GeneratedTokens\n"

@@ -184,6 +184,26 @@ def test_a_trace_replaces_the_workload(paretoken: Any, tmp_path: Path) -> None:
     assert document["requests"]["offered"] == len(rows)
 
 
+CLASSES = "[{name: chat, share: 0.5}, {name: code, share: 0.5}]"
+
+
+@pytest.mark.parametrize(
+    ("third", "declared", "refused"),
+    [("chta", CLASSES, True), ("chta", "null", False), ("chat", CLASSES, False)],
+)
+def test_a_class_of_a_trace_that_the_workload_does_not_have_is_refused(
+    paretoken: Any, tmp_path: Path, third: str, declared: str, *, refused: bool
+) -> None:
+    rows = ["arrival_s,input_tokens,output_tokens,class", "0,9,9,chat", "1,9,9,code"]
+    (tmp_path / "mine.csv").write_text("\n".join([*rows, f"2,9,9,{third}"]), "utf-8")
+    declare = ("--set", f"workload.classes={declared}")
+    answered = paretoken("run", "small.yaml", "--trace", "mine.csv", *declare)
+    assert (answered.code == 2) is refused  # 1: too few requests to say yes
+    if refused:
+        assert "`chta`" in answered.err
+        assert "did you mean chat?" in answered.err
+
+
 @pytest.mark.parametrize("place", ["small.yaml", "small.yaml/below"])
 def test_a_folder_that_cannot_be_written_is_refused_before_the_run(
     paretoken: Any, place: str
