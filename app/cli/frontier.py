@@ -47,7 +47,8 @@ def sweep_scenario(
         )
     if out is not None:
         files = {"frontier.csv": found.csv(), "frontier.html": frontier_html(found)}
-        write_files(out, {name: text.encode() for name, text in files.items()})
+        contents = {name: text.encode() for name, text in files.items()}
+        write_files(out, contents, main="frontier.csv")
     if as_json:
         emit_json(frontier_document(found))
     else:

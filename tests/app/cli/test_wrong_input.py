@@ -104,7 +104,7 @@ def test_an_error_of_the_system_is_one_sentence_too(
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("sim.report.files.tempfile.mkstemp", full)
+    monkeypatch.setattr("sim.report.files.tempfile.mkdtemp", full)
     assert_refused(paretoken("run", "small.yaml", "--out", "there"), "No space left on device")
 
 
