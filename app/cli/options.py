@@ -5,6 +5,14 @@ from typing import Annotated, Literal
 
 import typer
 
+
+def path(text: str | Path) -> Path:
+    """Return a path; no text is not one, and as a path would mean the folder that one is in."""
+    if not str(text).strip():
+        raise typer.BadParameter("expected a path, found nothing (a variable that is not set?)")
+    return Path(text)
+
+
 Reference = Annotated[
     str, typer.Argument(metavar="SCENARIO", help="A scenario file, or the name of a built-in one.")
 ]
@@ -14,7 +22,9 @@ Overrides = Annotated[
 ]
 TraceFile = Annotated[
     Path | None,
-    typer.Option("--trace", metavar="FILE", help="Replay this trace instead of the workload."),
+    typer.Option(
+        "--trace", parser=path, metavar="FILE", help="Replay this trace instead of the workload."
+    ),
 ]
 Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="Random seed.")]
 Seeds = Annotated[
@@ -35,7 +45,10 @@ MetricName = Annotated[
 TimelineFile = Annotated[
     Path | None,
     typer.Option(
-        "--timeline", metavar="FILE", help="Write queue, batch and KV over time; folders are made."
+        "--timeline",
+        parser=path,
+        metavar="FILE",
+        help="Write queue, batch and KV over time; folders are made.",
     ),
 ]
 TimelineBin = Annotated[
@@ -46,12 +59,14 @@ TraceEventsFile = Annotated[
     Path | None,
     typer.Option(
         "--trace-events",
+        parser=path,
         metavar="FILE",
         help="Write a trace for ui.perfetto.dev; folders are made.",
     ),
 ]
 OutFolder = Annotated[
-    Path | None, typer.Option("--out", metavar="DIR", help="Write the results there, too.")
+    Path | None,
+    typer.Option("--out", parser=path, metavar="DIR", help="Write the results there, too."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")]
 
@@ -94,7 +109,9 @@ OneKind = Literal["model", "hardware", "engine", "prices", "workload", "scenario
 Runs = Annotated[
     Path,
     typer.Argument(
-        metavar="RUNS", help="A CSV table of measured runs, or a benchmark's result file."
+        parser=path,
+        metavar="RUNS",
+        help="A CSV table of measured runs, or a benchmark's result file.",
     ),
 ]
 ServedAs = Annotated[
