@@ -38,6 +38,8 @@ class Replications:
     """`None` where none was asked for."""
     work: Work
     """Of all runs together."""
+    stopped_of: int | None = None
+    """Runs that were planned when the user stopped; `None`: nobody did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,10 @@ class Outcome:
     def notes(self) -> tuple[str, ...]:
         """What a reader of the numbers must know: of the strategy's settings, and of the run."""
         answer = self.scenario.workload.mean_tokens()[1]
-        return (*self.scenario.decoding.cautions(answer), *self.metrics.notes)
+        done, said = self.replications, tuple[str, ...]()
+        if done is not None and done.stopped_of is not None:
+            said = (f"interrupted after {done.runs} of {done.stopped_of} seeds",)
+        return (*said, *self.scenario.decoding.cautions(answer), *self.metrics.notes)
 
 
 def run(

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from app.cli.exits import ANSWER, ANSWER_IS_NO
+from app.cli.exits import ANSWER, ANSWER_IS_NO, INTERRUPTED
 from app.cli.output import bar, emit_json
 from app.cli.page import Page
 from sim.errors import InputError
@@ -43,7 +43,12 @@ def compare_strategies(
     else:
         page = Page()
         page.line(comparison_answer(found), style="bold")
+        if not found.complete:
+            run = len(found.arms)
+            page.line(f"Interrupted after {run} of {len(meant)} strategies: these were run.")
         for table in comparison_tables(found):
             page.table(table)
         page.show()
+    if not found.complete:
+        return INTERRUPTED
     return ANSWER if any(arm.compared for arm in found.arms) else ANSWER_IS_NO

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from app.cli.course import Course
-from app.cli.exits import ANSWER, ANSWER_IS_NO
+from app.cli.exits import ANSWER, ANSWER_IS_NO, INTERRUPTED
 from app.cli.output import bar, emit_json, waiting
 from sim.errors import InputError
 from sim.planning.thorough import run_thoroughly
@@ -50,7 +50,16 @@ def run_scenario(
         emit_json(outcome_document(outcome))
     else:
         _print(outcome, out)
-    return ANSWER if outcome.metrics.slo.met else ANSWER_IS_NO
+    return _code(outcome)
+
+
+def _code(outcome: Outcome) -> int:
+    """Return 0 where targets are met and figures are as precise as asked."""
+    done = outcome.replications
+    if done is not None and done.stopped_of is not None:
+        return INTERRUPTED
+    precise = done is None or done.precision is None or done.precision.met
+    return ANSWER if outcome.metrics.slo.met and precise else ANSWER_IS_NO
 
 
 def _simulated(scenario: Scenario) -> Outcome:
