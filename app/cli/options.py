@@ -13,6 +13,11 @@ def path(text: str | Path) -> Path:
     return Path(text)
 
 
+def seed_option(seed: int | None) -> dict[str, str]:
+    """Return what `--seed` changes, as `run_settings` does."""
+    return {} if seed is None else {f"run.seed={seed}": f"--seed {seed}"}
+
+
 Reference = Annotated[
     str, typer.Argument(metavar="SCENARIO", help="A scenario file, or the name of a built-in one.")
 ]
@@ -104,7 +109,10 @@ Kind = Literal[
     "acceptance", "denoising",
 ]  # fmt: skip
 # Of `show` alone.
-OneKind = Literal["model", "hardware", "engine", "prices", "workload", "scenario", "acceptance"]
+OneKind = Literal[
+    "model", "hardware", "engine", "prices", "workload", "scenario", "acceptance", "quality",
+    "denoising",
+]  # fmt: skip
 # Of `validate` alone.
 Runs = Annotated[
     Path,

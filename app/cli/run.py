@@ -1,6 +1,7 @@
 """`paretoken run`: simulate one scenario."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -27,13 +28,14 @@ def run_scenario(
     reference: str,
     overrides: list[str],
     *,
+    options: Mapping[str, str],
     trace: Path | None,
     course: Course,
     out: Path | None,
     as_json: bool,
 ) -> int:
     """Simulate and print; return the exit code."""
-    scenario = load_scenario(reference, overrides, trace=trace)
+    scenario = load_scenario(reference, overrides, options=options, trace=trace)
     if out is not None:
         from sim.report.files import check_folder
 
@@ -74,8 +76,8 @@ def _simulated(scenario: Scenario) -> Outcome:
 
 def run_settings(
     *, seed: int | None, seeds: int | None, precision: str | None, metric: str | None
-) -> list[str]:
-    """Return options of the command line as changes of keys of the scenario."""
+) -> dict[str, str]:
+    """Return changes of keys of the scenario, each with the option that asks for it."""
     if metric is not None and precision is None:
         raise InputError(
             "says of what a precision is asked, and none is",
@@ -83,8 +85,17 @@ def run_settings(
             remedy="add --precision 2%",
         )
     share = None if precision is None else _share(precision)
-    given = {"seed": seed, "seeds": seeds, "precision": share, "metric": metric}
-    return [f"run.{name}={value}" for name, value in given.items() if value is not None]
+    given = {
+        "seed": (seed, seed),
+        "seeds": (seeds, seeds),
+        "precision": (share, precision),
+        "metric": (metric, metric),
+    }
+    return {
+        f"run.{name}={value}": f"--{name} {typed}"
+        for name, (value, typed) in given.items()
+        if value is not None
+    }
 
 
 def _share(text: str) -> float:
