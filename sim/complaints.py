@@ -14,6 +14,19 @@ MOST: Final = 5
 """Problems that are told of one file: a file of another kind has one for every key."""
 _SUBJECT: Final = re.compile(r"^(Input|String|Bytes|List|Tuple|Dictionary|Value|Set) should")
 
+_DATE: Final = "a date as YYYY-MM or YYYY-MM-DD"
+PATTERNS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        r"^\d{4}(-\d{2}){0,2}$": f"{_DATE}, or a year as YYYY",
+        r"^(\d{4}-(0[1-9]|1[0-2])(-\d{2})?|undated)$": f"{_DATE}, or `undated`",
+        r"^(\d{4}-\d{2}(-\d{2})?|undated)$": f"{_DATE}, or `undated`",
+        r"^[A-Za-z0-9][\w.-]*$": "a name of letters, digits, `.`, `_` and `-` that begins with a"
+        " letter or a digit",
+        r"^https://": "an address that begins with https://",
+    }
+)
+"""What the patterns of text fields ask for, in words."""
+
 
 def in_short(problems: Sequence[str]) -> str:
     """Return problems in one line, the first five in full.
@@ -85,6 +98,8 @@ def _sentence(key: str, detail: Mapping[str, Any]) -> str:
         message = "should hold keys with values"
     if detail["type"] in {"tuple_type", "list_type"}:
         message = "should be a list"
+    if detail["type"] == "string_pattern_mismatch":
+        message = f"should be {PATTERNS.get(str(context['pattern']), 'written in another form')}"
     if detail["type"] == "value_error":
         return f"{named}{message}"
     return f"{named}{message}, found {_short(detail['input'])}"

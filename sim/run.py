@@ -39,6 +39,8 @@ class Replications:
     """`None` where none was asked for."""
     work: Work
     """Of all runs together."""
+    stopped_of: int | None = None
+    """Runs that were planned when the user stopped; `None`: nobody did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +75,12 @@ class Outcome:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader of the numbers must know: of the settings, and of the run."""
-        workload = self.scenario.workload
+        workload, done, said = self.scenario.workload, self.replications, tuple[str, ...]()
+        if done is not None and done.stopped_of is not None:
+            said = (f"interrupted after {done.runs} of {done.stopped_of} seeds",)
         cautions = self.scenario.decoding.cautions(workload.mean_tokens()[1])
         times = workload.arrivals.cautions() if isinstance(workload.arrivals, Trace) else ()
-        return (*cautions, *times, *self.metrics.notes, *self._waiting())
+        return (*said, *cautions, *times, *self.metrics.notes, *self._waiting())
 
     def _waiting(self) -> tuple[str, ...]:
         """Say where the slowest requests wait for a place or for KV, though all keep up."""

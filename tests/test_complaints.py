@@ -1,10 +1,12 @@
 """What is wrong with a file, in words."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sim import complaints
 from sim.complaints import in_short, read_as_numbers
 from sim.errors import InputError
 from sim.scenario import Scenario, build_scenario
@@ -96,3 +98,14 @@ def test_pydantic_s_own_subjects_are_left_out() -> None:
         scenario(name=3)
     with pytest.raises(InputError, match="`model` should be"):
         scenario(model=3)
+
+
+def test_every_pattern_of_a_field_is_told_in_words() -> None:
+    folder = Path(complaints.__file__).parent
+    asked = {
+        pattern
+        for path in folder.rglob("*.py")
+        for pattern in re.findall(r"pattern=r\"([^\"]+)\"", path.read_text("utf-8"))
+    }
+    assert len(asked) >= 4
+    assert asked <= complaints.PATTERNS.keys()

@@ -15,7 +15,10 @@ imports = typer.Typer(help="Kernel timings from elsewhere, as one checked Parque
 group.add_typer(imports, name="import")
 
 Timings = Annotated[
-    Path, typer.Option("--out", metavar="FILE", help="Parquet file of timings to write.")
+    Path,
+    typer.Option(
+        "--out", parser=options.path, metavar="FILE", help="Parquet file of timings to write."
+    ),
 ]
 Gpu = Annotated[
     str | None, typer.Option("--gpu", metavar="NAME", help="Profile that was measured.")
@@ -39,7 +42,12 @@ def collect_command(
     gpu: Gpu = None,
     script: Annotated[
         Path | None,
-        typer.Option("--script", metavar="FILE", help="Only write the collector as one file."),
+        typer.Option(
+            "--script",
+            parser=options.path,
+            metavar="FILE",
+            help="Only write the collector as one file.",
+        ),
     ] = None,
 ) -> int:
     """Time the kernels of this machine (needs torch: the extra `collect`)."""
@@ -52,7 +60,10 @@ def collect_command(
 
 @imports.command(name="csv")
 def csv_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The collector's CSV, or yours.")],
+    file: Annotated[
+        Path,
+        typer.Argument(parser=options.path, metavar="FILE", help="The collector's CSV, or yours."),
+    ],
     *,
     out: Timings = Path("timings.parquet"),
     gpu: Gpu = None,
@@ -68,7 +79,10 @@ def csv_command(
 
 @imports.command(name="vidur")
 def vidur_command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of Vidur's CSV files.")],
+    folder: Annotated[
+        Path,
+        typer.Argument(parser=options.path, metavar="DIR", help="Folder of Vidur's CSV files."),
+    ],
     *,
     gpu: Annotated[str, typer.Option("--gpu", metavar="NAME", help="Profile that was measured.")],
     out: Timings = Path("timings.parquet"),
@@ -99,7 +113,10 @@ def aiconfigurator_command(
 @group.command(name="fit")
 def fit_command(
     timings: Annotated[
-        Path, typer.Argument(metavar="TIMINGS.parquet", help="Kernel timings: see import.")
+        Path,
+        typer.Argument(
+            parser=options.path, metavar="TIMINGS.parquet", help="Kernel timings: see import."
+        ),
     ],
     *,
     gpu: Annotated[str, typer.Option("--gpu", metavar="NAME", help="Profile that was timed.")],
@@ -111,10 +128,16 @@ def fit_command(
         typer.Option("--base", metavar="FITTED", help="A sister GPU's fit, as the prior."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Profile to write (YAML).")
+        Path | None,
+        typer.Option(
+            "--out", parser=options.path, metavar="FILE", help="Profile to write (YAML)."
+        ),
     ] = None,
     report: Annotated[
-        Path | None, typer.Option("--report", metavar="FILE", help="Page to write (HTML).")
+        Path | None,
+        typer.Option(
+            "--report", parser=options.path, metavar="FILE", help="Page to write (HTML)."
+        ),
     ] = None,
     as_json: options.AsJson = False,
 ) -> int:
@@ -128,13 +151,17 @@ def fit_command(
 
 @group.command(name="engine")
 def engine_command(
-    runs: Annotated[Path, typer.Argument(metavar="RUNS.csv", help="Measured serving runs.")],
+    runs: Annotated[
+        Path,
+        typer.Argument(parser=options.path, metavar="RUNS.csv", help="Measured serving runs."),
+    ],
     *,
     engine: Annotated[
         str | None, typer.Option("--engine", metavar="NAME", help="Only this one's rows.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write the preset there.")
+        Path | None,
+        typer.Option("--out", parser=options.path, metavar="FILE", help="Write the preset there."),
     ] = None,
     as_json: options.AsJson = False,
 ) -> int:

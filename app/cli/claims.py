@@ -6,7 +6,7 @@ from app.cli.exits import ANSWER
 from app.cli.output import emit_json, waiting
 from app.cli.page import Page
 from sim.planning.claims import claims
-from sim.report.claims import FIGURES, PAGE, claims_document, claims_files, claims_told
+from sim.report.claims import PAGE, claims_document, claims_files, claims_told
 from sim.report.files import check_folder, write_files
 
 
@@ -18,8 +18,7 @@ def show_claims(*, out: Path | None, as_json: bool) -> int:
         found = claims()
     if out is not None:
         files = {name: text.encode() for name, text in claims_files(found).items()}
-        write_files(out, {PAGE: files.pop(PAGE)})
-        write_files(out / FIGURES, {Path(name).name: text for name, text in files.items()})
+        write_files(out, files, main=PAGE)
     if as_json:
         emit_json(claims_document(found))
         return ANSWER

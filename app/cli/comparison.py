@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from app.cli.exits import ANSWER, ANSWER_IS_NO
+from app.cli.exits import ANSWER, ANSWER_IS_NO, INTERRUPTED
+from app.cli.options import seed_option
 from app.cli.output import bar, emit_json
 from app.cli.page import Page
 from sim.errors import InputError
@@ -23,8 +24,7 @@ def compare_strategies(
     as_json: bool,
 ) -> int:
     """Run each strategy on the same requests and print one table, differences, and why."""
-    changes = overrides if seed is None else [*overrides, f"run.seed={seed}"]
-    scenario = load_scenario(reference, changes, trace=trace)
+    scenario = load_scenario(reference, overrides, options=seed_option(seed), trace=trace)
     meant = (
         entries(scenario)
         if strategies is None
@@ -43,7 +43,12 @@ def compare_strategies(
     else:
         page = Page()
         page.line(comparison_answer(found), style="bold")
+        if not found.complete:
+            run = len(found.arms)
+            page.line(f"Interrupted after {run} of {len(meant)} strategies: these were run.")
         for table in comparison_tables(found):
             page.table(table)
         page.show()
+    if not found.complete:
+        return INTERRUPTED
     return ANSWER if any(arm.compared for arm in found.arms) else ANSWER_IS_NO

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from app.cli.exits import ANSWER
+from app.cli.options import seed_option
 from app.cli.output import emit_json, waiting
 from app.cli.page import Page
 from sim.errors import InputError
@@ -21,8 +22,7 @@ def drift_scenario(
     as_json: bool,
 ) -> int:
     """Print speed-up against drift."""
-    changes = [*overrides, *([] if seed is None else [f"run.seed={seed}"])]
-    scenario = load_scenario(reference, changes, trace=trace)
+    scenario = load_scenario(reference, overrides, options=seed_option(seed), trace=trace)
     with waiting(f"Letting the acceptance of {scenario.name} drift"):
         found = drift(scenario, to=None if to is None else _mix(to))
     if as_json:

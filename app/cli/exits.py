@@ -5,7 +5,7 @@ from typing import Final
 
 ANSWER: Final = 0
 ANSWER_IS_NO: Final = 1
-"""Overloaded, or a target missed."""
+"""Overloaded, a target missed, or a figure not as precise as asked."""
 WRONG_INPUT: Final = 2
 INTERRUPTED: Final = 130
 READER_GONE: Final = 141

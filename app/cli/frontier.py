@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from app.cli.exits import ANSWER, ANSWER_IS_NO, INTERRUPTED
+from app.cli.options import seed_option
 from app.cli.output import bar, emit_json
 from app.cli.page import Page
 from sim.errors import InputError
@@ -32,7 +33,7 @@ def sweep_scenario(
     as_json: bool,
 ) -> int:
     """Sweep the strategies and print what each gives at each user speed."""
-    scenario = load_scenario(reference, overrides, trace=trace)
+    scenario = load_scenario(reference, overrides, options=seed_option(seed), trace=trace)
     widths = None if tensor_parallel is None else _widths(tensor_parallel)
     if out is not None:
         check_folder(out)
@@ -42,12 +43,12 @@ def sweep_scenario(
             tensor_parallel=widths,
             points=QUICK_POINTS if quick else None,
             requests=QUICK_REQUESTS if quick else None,
-            seed=seed,
             on_point=progress,
         )
     if out is not None:
         files = {"frontier.csv": found.csv(), "frontier.html": frontier_html(found)}
-        write_files(out, {name: text.encode() for name, text in files.items()})
+        contents = {name: text.encode() for name, text in files.items()}
+        write_files(out, contents, main="frontier.csv")
     if as_json:
         emit_json(frontier_document(found))
     else:

@@ -5,6 +5,19 @@ from typing import Annotated, Literal
 
 import typer
 
+
+def path(text: str | Path) -> Path:
+    """Return a path; no text is not one, and as a path would mean the folder that one is in."""
+    if not str(text).strip():
+        raise typer.BadParameter("expected a path, found nothing (a variable that is not set?)")
+    return Path(text)
+
+
+def seed_option(seed: int | None) -> dict[str, str]:
+    """Return what `--seed` changes, as `run_settings` does."""
+    return {} if seed is None else {f"run.seed={seed}": f"--seed {seed}"}
+
+
 Reference = Annotated[
     str, typer.Argument(metavar="SCENARIO", help="A scenario file, or the name of a built-in one.")
 ]
@@ -14,7 +27,9 @@ Overrides = Annotated[
 ]
 TraceFile = Annotated[
     Path | None,
-    typer.Option("--trace", metavar="FILE", help="Replay this trace instead of the workload."),
+    typer.Option(
+        "--trace", parser=path, metavar="FILE", help="Replay this trace instead of the workload."
+    ),
 ]
 Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="Random seed.")]
 Seeds = Annotated[
@@ -35,7 +50,10 @@ MetricName = Annotated[
 TimelineFile = Annotated[
     Path | None,
     typer.Option(
-        "--timeline", metavar="FILE", help="Write queue, batch and KV over time; folders are made."
+        "--timeline",
+        parser=path,
+        metavar="FILE",
+        help="Write queue, batch and KV over time; folders are made.",
     ),
 ]
 TimelineBin = Annotated[
@@ -46,12 +64,14 @@ TraceEventsFile = Annotated[
     Path | None,
     typer.Option(
         "--trace-events",
+        parser=path,
         metavar="FILE",
         help="Write a trace for ui.perfetto.dev; folders are made.",
     ),
 ]
 OutFolder = Annotated[
-    Path | None, typer.Option("--out", metavar="DIR", help="Write the results there, too.")
+    Path | None,
+    typer.Option("--out", parser=path, metavar="DIR", help="Write the results there, too."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")]
 
@@ -89,12 +109,17 @@ Kind = Literal[
     "acceptance", "denoising",
 ]  # fmt: skip
 # Of `show` alone.
-OneKind = Literal["model", "hardware", "engine", "prices", "workload", "scenario", "acceptance"]
+OneKind = Literal[
+    "model", "hardware", "engine", "prices", "workload", "scenario", "acceptance", "quality",
+    "denoising",
+]  # fmt: skip
 # Of `validate` alone.
 Runs = Annotated[
     Path,
     typer.Argument(
-        metavar="RUNS", help="A CSV table of measured runs, or a benchmark's result file."
+        parser=path,
+        metavar="RUNS",
+        help="A CSV table of measured runs, or a benchmark's result file.",
     ),
 ]
 ServedAs = Annotated[

@@ -1,11 +1,12 @@
 """`paretoken run`: simulate one scenario."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from app.cli.course import Course
-from app.cli.exits import ANSWER, ANSWER_IS_NO
+from app.cli.exits import ANSWER, ANSWER_IS_NO, INTERRUPTED
 from app.cli.output import bar, emit_json, waiting
 from sim.errors import InputError
 from sim.planning.thorough import run_thoroughly
@@ -27,13 +28,14 @@ def run_scenario(
     reference: str,
     overrides: list[str],
     *,
+    options: Mapping[str, str],
     trace: Path | None,
     course: Course,
     out: Path | None,
     as_json: bool,
 ) -> int:
     """Simulate and print; return the exit code."""
-    scenario = load_scenario(reference, overrides, trace=trace)
+    scenario = load_scenario(reference, overrides, options=options, trace=trace)
     if out is not None:
         from sim.report.files import check_folder
 
@@ -50,16 +52,20 @@ def run_scenario(
         emit_json(outcome_document(outcome))
     else:
         _print(outcome, out)
-    return ANSWER if _is_yes(outcome) else ANSWER_IS_NO
+    return _code(outcome)
 
 
-def _is_yes(outcome: Outcome) -> bool:
-    """Tell whether all that is asked is met, and known to be: not by a part of a course."""
+def _code(outcome: Outcome) -> int:
+    """Return 0 where all that is asked is met, and known to be: not by a part of a course."""
     from sim.report.course import part_of_course
 
-    slo = outcome.scenario.slo
+    done, slo = outcome.replications, outcome.scenario.slo
+    if done is not None and done.stopped_of is not None:
+        return INTERRUPTED
+    precise = done is None or done.precision is None or done.precision.met
     asks = slo.ask_anything or bool(slo.classes)
-    return outcome.metrics.slo.met and not (asks and part_of_course(outcome))
+    known = not (asks and part_of_course(outcome))
+    return ANSWER if outcome.metrics.slo.met and precise and known else ANSWER_IS_NO
 
 
 def _simulated(scenario: Scenario) -> Outcome:
@@ -74,8 +80,8 @@ def _simulated(scenario: Scenario) -> Outcome:
 
 def run_settings(
     *, seed: int | None, seeds: int | None, precision: str | None, metric: str | None
-) -> list[str]:
-    """Return options of the command line as changes of keys of the scenario."""
+) -> dict[str, str]:
+    """Return changes of keys of the scenario, each with the option that asks for it."""
     if metric is not None and precision is None:
         raise InputError(
             "says of what a precision is asked, and none is",
@@ -83,8 +89,17 @@ def run_settings(
             remedy="add --precision 2%",
         )
     share = None if precision is None else _share(precision)
-    given = {"seed": seed, "seeds": seeds, "precision": share, "metric": metric}
-    return [f"run.{name}={value}" for name, value in given.items() if value is not None]
+    given = {
+        "seed": (seed, seed),
+        "seeds": (seeds, seeds),
+        "precision": (share, precision),
+        "metric": (metric, metric),
+    }
+    return {
+        f"run.{name}={value}": f"--{name} {typed}"
+        for name, (value, typed) in given.items()
+        if value is not None
+    }
 
 
 def _share(text: str) -> float:

@@ -32,6 +32,6 @@ def run_command(
     changes = run_settings(seed=seed, seeds=seeds, precision=precision, metric=metric)
     course = Course(timeline, timeline_bin, trace_events)
     return run_scenario(
-        *(scenario, [*(overrides or []), *changes]),
-        trace=trace, course=course, out=out, as_json=as_json,
+        *(scenario, overrides or []),
+        options=changes, trace=trace, course=course, out=out, as_json=as_json,
     )  # fmt: skip

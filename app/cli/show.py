@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import yaml
 
-from app.cli.catalog import model_names, price_quotes
+from app.cli.catalog import list_kind, model_names, price_quotes
 from app.cli.decoding_catalog import show_acceptance, show_engine
 from app.cli.exits import ANSWER
 from app.cli.output import emit, emit_json
@@ -35,12 +35,17 @@ from sim.scenario import load_scenario
 from sim.workload import load_workload_preset
 from sim.yaml_files import read_yaml
 
-Kind = Literal["model", "hardware", "engine", "prices", "workload", "scenario", "acceptance"]
+Kind = Literal[
+    "model", "hardware", "engine", "prices", "workload", "scenario", "acceptance", "quality",
+    "denoising",
+]  # fmt: skip
 
 
 def show_one(kind: Kind, reference: str, *, as_json: bool) -> int:
     """Print one thing of the catalog, or of a file."""
     match kind:
+        case "quality" | "denoising":  # a list of rows: those of one name are all that is known
+            return list_kind(kind, reference, as_json=as_json)
         case "model":
             _model(reference, as_json=as_json)
         case "hardware":

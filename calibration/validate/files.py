@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from calibration.validate.validation import Validation
-from sim.errors import InputError
+from sim.report import files
 from sim.report.figures.parity import ParityPoint, parity_figure
 from sim.report.figures.template import CONFIG
-from sim.report.files import write_whole
 
 ROW_COLUMNS: Final = (
     "case",
@@ -25,19 +24,15 @@ ROW_COLUMNS: Final = (
 def write_files(validation: Validation, folder: Path) -> tuple[Path, ...]:
     """Write `rows.csv` and `parity.html` into a folder, made if need be; return their paths."""
     contents = {"rows.csv": rows_csv(validation), "parity.html": parity_page(validation)}
-    return write_all(contents, folder)
+    return write_all(contents, folder, main="rows.csv")
 
 
-def write_all(contents: Mapping[str, str], folder: Path) -> tuple[Path, ...]:
-    """Write files by name into a folder, each whole or not at all; return their paths."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        return tuple(write_whole(folder / name, text.encode()) for name, text in contents.items())
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise InputError(
-            f"the folder cannot be written ({reason})", where=str(folder), remedy="name another"
-        ) from None
+def write_all(
+    contents: Mapping[str, str], folder: Path, *, main: str | None = None
+) -> tuple[Path, ...]:
+    """Write files by name into a folder, `main` last; return their paths."""
+    encoded = {name: text.encode() for name, text in contents.items()}
+    return files.write_files(folder, encoded, main=main)
 
 
 def rows_csv(validation: Validation) -> str:

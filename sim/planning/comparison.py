@@ -67,6 +67,8 @@ class Comparison:
     scenario: Scenario
     arms: tuple[Arm, ...]
     winners: tuple[Winner, ...]
+    complete: bool = True
+    """False: stopped by the user, with the strategies that were run until then."""
 
     def arm(self, strategy: str) -> Arm:
         """Return the arm of a strategy, by its id."""
@@ -87,20 +89,26 @@ def compare(
     """Run the scenario under each strategy, with the same arrivals and lengths.
 
     A strategy that cannot be run here is told of, not left out. `on_arm` is told (done, all).
+    Ctrl-C after the second one leaves those that were run (`complete`).
     """
     compared = tuple(strategies) if strategies is not None else entries(scenario)
-    arms = []
-    for number, entry in enumerate(compared):
-        arms.append(_arm(scenario, entry))
-        if on_arm is not None:
-            on_arm(number + 1, len(compared))
+    arms = list[Arm]()
+    try:
+        for entry in compared:
+            arms.append(_arm(scenario, entry))
+            if on_arm is not None:
+                on_arm(len(arms), len(compared))
+    except KeyboardInterrupt:
+        if len(arms) < 2:
+            raise
     pairs, base = _Pairs(), next((arm for arm in arms if arm.compared), None)
     if base is not None:
         arms = [
             replace(arm, against=pairs.of(base, arm)) if arm.compared and arm is not base else arm
             for arm in arms
         ]
-    return Comparison(scenario, tuple(arms), _winners(arms, pairs))
+    winners = _winners(arms, pairs)
+    return Comparison(scenario, tuple(arms), winners, complete=len(arms) == len(compared))
 
 
 def _arm(scenario: Scenario, entry: Entry) -> Arm:

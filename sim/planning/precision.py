@@ -1,4 +1,7 @@
-"""Whether a figure is as precise as asked."""
+"""Whether a figure is as precise as asked, and how many runs that takes."""
+
+from math import ceil
+from typing import Final
 
 from sim.metrics.intervals import Interval
 from sim.metrics.result import Metrics
@@ -6,6 +9,10 @@ from sim.run import Reached
 from sim.scenario import Scenario
 
 USUAL_METRIC = "ttft_p99_ms"
+FIRST_RUNS: Final = 8
+"""Runs before a precision is looked at: fewer may agree by chance."""
+MOST_RUNS: Final = 100
+"""Runs after which a precision is given up, where the scenario does not say."""
 
 
 def reached(scenario: Scenario, metrics: Metrics) -> Reached | None:
@@ -38,3 +45,24 @@ def figure(metrics: Metrics, metric: str) -> tuple[float | None, Interval | None
     latency, _, statistic = metric.removesuffix("_ms").rpartition("_")
     summary = metrics.latency[latency]
     return summary.value(statistic), summary.interval(statistic)
+
+
+def first_runs(scenario: Scenario) -> int:
+    """Return how many runs to begin with."""
+    if scenario.run.precision is None:
+        return scenario.run.seeds or 1
+    return min(FIRST_RUNS, _most(scenario))
+
+
+def _most(scenario: Scenario) -> int:
+    return MOST_RUNS if scenario.run.seeds is None else scenario.run.seeds
+
+
+def more_runs(scenario: Scenario, found: Reached, done: int) -> int:
+    """Return how many runs to add: the width falls with the root of their number.
+
+    Never more than are there already: the width of a few runs is itself a guess.
+    """
+    ratio = 2.0 if found.half_width is None else found.half_width / found.asked
+    wanted = min(ceil(done * ratio**2), 2 * done)
+    return min(max(wanted, done + 1), _most(scenario)) - done

@@ -4,10 +4,10 @@
 the same runs with longer and shorter times what the calibration does.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import ceil
-from typing import Final
+from itertools import takewhile
+from typing import Final, cast
 
 from sim.cost import Usage, usage, usage_of_all
 from sim.economics.cost import Cost, of_all
@@ -19,18 +19,14 @@ from sim.metrics.result import Metrics
 from sim.metrics.stretch import later, sooner
 from sim.metrics.work import Work
 from sim.planning.off_in_part import first_requests, off_in_part
-from sim.planning.precision import reached
+from sim.planning.precision import first_runs, more_runs, reached
 from sim.planning.sweep import workers_for
-from sim.processes import Failed, map_tasks
+from sim.processes import Failed, Interrupted, map_tasks
 from sim.provenance import CALIBRATION_LEFT_OUT, Part
-from sim.run import Outcome, Reached, Replications, assess, draw, run, serve
+from sim.run import Outcome, Replications, assess, draw, run, serve
 from sim.scenario import Scenario, resolve
 from sim.workload import Trace
 
-FIRST_RUNS: Final = 8
-"""Runs before a precision is looked at: fewer may agree by chance."""
-MOST_RUNS: Final = 100
-"""Runs after which a precision is given up, where the scenario does not say."""
 AS_PREDICTED: Final = 1.0
 
 OnRuns = Callable[[int, int], None]
@@ -62,7 +58,8 @@ def run_thoroughly(
     """Return the outcome of a scenario with the whole interval of each figure.
 
     `run.seeds` and `run.precision` of the scenario say how many runs there are; one if they are
-    silent. Records, leaps and what is derived from them are those of the first seed.
+    silent. Records, leaps and what is derived from them are those of the first seed. Ctrl-C after
+    the first of several leaves the outcome of those that are done (`Replications.stopped_of`).
     """
     settings = scenario.run
     several = settings.seeds is not None or settings.precision is not None
@@ -80,7 +77,18 @@ def run_thoroughly(
         found = reached(scenario, outcome.metrics)
         one = Replications(1, settings.seed, found, outcome.work)
         outcome = replace(outcome, replications=one)
-    return _calibrated(outcome, workers)
+    try:
+        return outcome if _stopped(outcome) else _calibrated(outcome, workers)
+    except KeyboardInterrupt:
+        if outcome.replications is None or outcome.replications.runs == 1:
+            raise
+        # All seeds are done; only what the calibration adds to their intervals is not.
+        done = outcome.replications
+        return replace(outcome, replications=replace(done, stopped_of=done.runs))
+
+
+def _stopped(outcome: Outcome) -> bool:
+    return outcome.replications is not None and outcome.replications.stopped_of is not None
 
 
 def _replicated(outcome: Outcome, on_runs: OnRuns | None, workers: int | None) -> Outcome:
@@ -90,45 +98,37 @@ def _replicated(outcome: Outcome, on_runs: OnRuns | None, workers: int | None) -
         outcome.simulation, outcome.metrics, slo=scenario.slo, pipeline=scenario.pipeline
     )
     runs = [_Run(first, outcome.cost, outcome.work, outcome.usage)]
-    wanted = _wanted(scenario)
+    wanted, stopped_of = first_runs(scenario), None
     while True:
         tasks = [_task(scenario, number) for number in range(len(runs), wanted)]
-        runs += _done(tasks, workers, on_runs, before=len(runs))
+        try:
+            runs += _done(tasks, workers, on_runs, before=len(runs))
+        except Interrupted as stopped:
+            stopped_of = wanted
+            runs += _without_a_gap(stopped.results)
         metrics = pool([one.replication for one in runs], slo=scenario.slo, seed=scenario.run.seed)
         found = reached(scenario, metrics)
         # No number of runs gives an overloaded deployment a latency.
         settled = found is None or found.met or metrics.status == "overloaded"
-        more = 0 if settled or found is None else _more(scenario, found, len(runs))
-        if not more:
+        more = 0 if settled or found is None else more_runs(scenario, found, len(runs))
+        if not more or stopped_of is not None:
             break
         wanted = len(runs) + more
     work = Work.of_all([one.work for one in runs])
-    said = Replications(len(runs), scenario.run.seed, found, work)
+    said = Replications(len(runs), scenario.run.seed, found, work, stopped_of)
     used = usage_of_all([one.usage for one in runs if one.usage is not None])
     return replace(
         outcome, metrics=metrics, cost=_cost(runs, metrics), usage=used, replications=said
     )
 
 
-def _wanted(scenario: Scenario) -> int:
-    """Return how many runs to begin with."""
-    if scenario.run.precision is None:
-        return scenario.run.seeds or 1
-    return min(FIRST_RUNS, _most(scenario))
+def _without_a_gap(results: Sequence[object]) -> Iterator[_Run]:
+    """Return the runs of the seeds up to the first that is missing.
 
-
-def _most(scenario: Scenario) -> int:
-    return MOST_RUNS if scenario.run.seeds is None else scenario.run.seeds
-
-
-def _more(scenario: Scenario, found: Reached, done: int) -> int:
-    """Return how many runs to add: the width falls with the root of their number.
-
-    Never more than are there already: the width of a few runs is itself a guess.
+    So `--seeds` with their number gives the same, and none is in it because it was quick.
     """
-    ratio = 2.0 if found.half_width is None else found.half_width / found.asked
-    wanted = min(ceil(done * ratio**2), 2 * done)
-    return min(max(wanted, done + 1), _most(scenario)) - done
+    done = takewhile(lambda one: isinstance(one, _Run), results)
+    return cast("Iterator[_Run]", done)
 
 
 def _task(scenario: Scenario, number: int, factor: float = AS_PREDICTED) -> _Task:

@@ -179,6 +179,7 @@ def comparison_document(found: Comparison) -> dict[str, Any]:
     return {
         "answer": comparison_answer(found),
         "scenario": scenario_document(found.scenario),
+        "complete": found.complete,
         "baseline": found.baseline.entry.strategy,
         "strategies": [_arm_document(arm) for arm in found.arms],
         "winners": [

@@ -138,6 +138,7 @@ def _replications(done: Replications | None) -> dict[str, Any] | None:
     precision = done.precision
     return {
         "runs": done.runs,
+        "complete": done.stopped_of is None,
         "first_seed": done.first_seed,
         "precision": None
         if precision is None

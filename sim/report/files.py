@@ -1,14 +1,17 @@
 """An outcome as a folder of files: requests, JSON, report, bill, and the scenario to run again.
 
-Everything is written beside its place under a temporary name and moved there when complete, so
-that an interrupted run leaves no half of a file.
+Everything is written into a hidden folder first and moved to its place when complete, so that an
+interrupted run leaves no half of a file. The main file goes first and comes last: a folder that
+has it has all files, and they are of one run.
 """
 
 import csv
 import io
 import os
+import re
+import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -46,43 +49,89 @@ def check_folder(folder: Path) -> None:
         )
 
 
+MAIN: Final = "outcome.json"
+"""The file that is moved last: where it is missing, the folder of an outcome is not complete."""
+_STAGE: Final = ".paretoken-writing-"
+"""How the hidden folders begin in which files wait until all of them are written."""
+
+
 def write_outcome(outcome: Outcome, folder: Path) -> tuple[Path, ...]:
     """Write every file of an outcome and return their paths."""
-    return write_files(folder, {name: make(outcome) for name, make in FILES.items()})
+    return write_files(folder, {name: make(outcome) for name, make in FILES.items()}, main=MAIN)
 
 
-def write_files(folder: Path, contents: Mapping[str, bytes]) -> tuple[Path, ...]:
-    """Write files by name into a folder and return their paths; the folder is made if need be.
+def write_files(
+    folder: Path, contents: Mapping[str, bytes], *, main: str | None = None
+) -> tuple[Path, ...]:
+    """Write files by name into a folder and return their paths; folders are made if need be.
 
-    Raises `InputError` where the folder cannot be written.
+    Names may hold a folder (`figures/a.svg`). Where files of an earlier run are replaced, `main`
+    (one of the names) is removed first and put in place last, so that a reader who finds it finds
+    files of one run, whenever the writer was killed. Raises `InputError` where the folder cannot
+    be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with _alone_in(folder):
-            return tuple(write_whole(folder / name, content) for name, content in contents.items())
+        with _alone_in(folder) as alone:
+            if alone:
+                _sweep(folder, contents)
+            _replace_all(folder, contents, main)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise InputError(
             f"the folder cannot be written ({reason})", where=str(folder), remedy="name another"
         ) from None
+    return tuple(folder / name for name in contents)
+
+
+def _replace_all(folder: Path, contents: Mapping[str, bytes], main: str | None) -> None:
+    """Write all files aside, then move one after the other, `main` last."""
+    stage = Path(tempfile.mkdtemp(dir=folder, prefix=_STAGE))
+    try:
+        for name, content in contents.items():
+            (stage / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (stage / name).write_bytes(content)
+        others = [name for name in contents if name != main]
+        if main is not None and others:
+            (folder / main).unlink(missing_ok=True)
+        for name in [*others, *([] if main is None else [main])]:
+            (stage / name).replace(folder / name)
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+def _sweep(folder: Path, names: Iterable[str]) -> None:
+    """Remove what writers left who were killed.
+
+    Whoever writes these names holds the lock meanwhile, so that what is there now is nobody's.
+    """
+    for entry in folder.iterdir():
+        if entry.name.startswith(_STAGE):
+            shutil.rmtree(entry, ignore_errors=True)
+        elif any(re.fullmatch(rf"\.{re.escape(name)}\.\w{{8}}", entry.name) for name in names):
+            entry.unlink(missing_ok=True)  # of a version that moved its files one by one
 
 
 @contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
+def _alone_in(folder: Path) -> Iterator[bool]:
     """Let one run at a time write there, so that its files belong together.
 
-    The lock goes with the process. Where the system has none (Windows), runs are not kept apart.
+    The lock goes with the process. False: the system has none (Windows, some network file
+    systems), and runs are not kept apart.
     """
     try:
         import fcntl
     except ImportError:  # pragma: no cover - no such module on Windows
-        yield
+        yield False
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
+        alone = False
         with suppress(OSError):  # some network file systems have no locks
             fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
+            alone = True
+        yield alone
     finally:
         os.close(handle)
 

@@ -1,5 +1,6 @@
 """How many runs an answer rests on, and how precise they made it, in words."""
 
+from sim.planning.precision import FIRST_RUNS
 from sim.report.words import percent
 from sim.run import Outcome
 
@@ -29,7 +30,13 @@ def precision_sentence(outcome: Outcome) -> str | None:
     asked = f"{found.metric} within ±{percent(found.asked)}"
     if found.half_width is None:
         return f"{asked}: not known after {runs_label}, it has no interval"
+    few = runs < FIRST_RUNS and runs > 1
     if found.met:
-        return f"{asked}: ±{percent(found.half_width)} after {runs_label}"
-    why = "a trace happened once" if runs == 1 else "allow more with --seeds"
+        chance = f" (fewer than {FIRST_RUNS} may agree by chance)" if few else ""
+        return f"{asked}: ±{percent(found.half_width)} after {runs_label}{chance}"
+    why = "allow more with --seeds"
+    if outcome.replications.stopped_of is not None:
+        why = "interrupted"
+    elif runs == 1:
+        why = "a trace happened once"
     return f"{asked}: not reached, ±{percent(found.half_width)} after {runs_label} ({why})"

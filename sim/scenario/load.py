@@ -29,18 +29,25 @@ def scenario_path(reference: str | Path) -> Path:
 
 
 def load_scenario(
-    reference: str | Path, overrides: Iterable[str] = (), *, trace: Path | None = None
+    reference: str | Path,
+    overrides: Iterable[str] = (),
+    *,
+    options: Mapping[str, str] | None = None,
+    trace: Path | None = None,
 ) -> Scenario:
     """Return the scenario of a file or built-in name, with `key.path=value` overrides applied.
 
+    `options` are overrides, too, that were typed in a form of their own: by the override
+    (`run.seed=4`) that form (`--seed 4`), which is what a complaint names.
     A `trace` replaces the workload. Relative paths inside the file are taken from its folder.
     """
     path = scenario_path(reference)
     content: dict[str, Any] = dict(read_yaml(path))
     content.setdefault("name", path.stem)
     changes = tuple(overrides)
-    apply_overrides(content, changes)
-    where = f"{path} with --set {' '.join(changes)}" if changes else str(path)
+    apply_overrides(content, (*changes, *(options or {})))
+    typed = [*(["--set", *changes] if changes else []), *(options or {}).values()]
+    where = f"{path} with {' '.join(typed)}" if typed else str(path)
     if trace is None:
         return build_scenario(content, where=where, folder=path.parent)
     known = _class_names(content.get("workload"))

@@ -7,7 +7,7 @@ import pytest
 
 from sim.errors import InputError
 from sim.hardware.uncertainty import LogError
-from sim.planning import thorough
+from sim.planning import precision, thorough
 from sim.planning.thorough import run_thoroughly
 from sim.report.answer import answer, context
 from sim.report.document import outcome_document, to_json
@@ -110,7 +110,7 @@ def test_no_runs_are_added_to_an_overloaded_deployment() -> None:
     outcome = run_thoroughly(scenario, workers=1)
     assert outcome.metrics.status == "overloaded"
     assert outcome.replications is not None
-    assert outcome.replications.runs == thorough.FIRST_RUNS
+    assert outcome.replications.runs == precision.FIRST_RUNS
     assert "has no interval" in (precision_sentence(outcome) or "")
 
 

@@ -78,3 +78,64 @@ def test_two_runs_into_one_folder_leave_the_files_of_one_of_them(tmp_path: Path)
     for thread in threads:
         thread.join()
     assert len({path.read_bytes() for path in tmp_path.iterdir()}) == 1
+
+
+NAMES = ("main", "a", "b", "below/c")
+
+
+def test_a_killed_writer_never_leaves_the_main_file_beside_files_of_two_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Path.replace
+    for moves in range(len(NAMES) + 1):
+        folder = tmp_path / str(moves)
+        write_files(folder, dict.fromkeys(NAMES, b"old"), main="main")
+        left = moves
+
+        def dies(self: Path, target: Path) -> Path:
+            nonlocal left
+            if not left:
+                raise KeyboardInterrupt
+            left -= 1
+            return real(self, target)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, "replace", dies)
+            patched.setattr("sim.report.files.shutil.rmtree", lambda *_, **__: None)
+            if moves < len(NAMES):
+                with pytest.raises(KeyboardInterrupt):
+                    write_files(folder, dict.fromkeys(NAMES, b"new"), main="main")
+            else:
+                write_files(folder, dict.fromkeys(NAMES, b"new"), main="main")
+        assert (folder / "main").exists() == (moves == len(NAMES))
+        # what the dead writer left goes with the next one
+        assert [entry for entry in folder.iterdir() if entry.name.startswith(".")]
+        write_files(folder, dict.fromkeys(NAMES, b"newest"), main="main")
+        assert {entry.name for entry in folder.iterdir()} == {"main", "a", "b", "below"}
+        assert {(folder / name).read_bytes() for name in NAMES} == {b"newest"}
+
+
+def test_what_cannot_be_written_aside_leaves_the_earlier_run_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_files(tmp_path, {"main": b"old", "a": b"old"}, main="main")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(InputError, match="No space left"):
+        write_files(tmp_path, {"main": b"new", "a": b"new"}, main="main")
+    assert {entry.name: entry.read_bytes() for entry in tmp_path.iterdir()} == {
+        "main": b"old",
+        "a": b"old",
+    }
+
+
+def test_hidden_files_of_an_older_version_are_swept_and_those_of_others_are_not(
+    tmp_path: Path,
+) -> None:
+    for name in (".a.k2_x9abc", ".a.txt", ".mine"):
+        (tmp_path / name).write_bytes(b"")
+    write_files(tmp_path, {"a": b""})
+    assert {entry.name for entry in tmp_path.iterdir()} == {"a", ".a.txt", ".mine"}

@@ -104,3 +104,23 @@ def test_quality_is_listed_with_its_source(paretoken: Any) -> None:
     assert {fact["weights"] for fact in facts} == {"bf16", "fp8", "int4"}
     assert all(fact["source"] for fact in facts)
     assert paretoken("list", "quality", "nobody").code == 2
+
+
+def test_an_interrupted_comparison_keeps_the_strategies_that_were_run(
+    two: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sim.planning import comparison
+
+    real = comparison._arm
+
+    def arm(scenario: Any, entry: Any) -> Any:
+        if entry.strategy == "speculative":
+            raise KeyboardInterrupt
+        return real(scenario, entry)
+
+    monkeypatch.setattr(comparison, "_arm", arm)
+    kept = "autoregressive,block_diffusion"
+    answered = two("compare", "--strategies", f"{kept},speculative:eagle3")
+    assert answered.code == 130
+    assert "Interrupted after 2 of 3 strategies" in answered.out
+    assert two("compare", "--strategies", "autoregressive,speculative:eagle3").out == ""

@@ -71,7 +71,23 @@ def test_a_bad_trace_is_refused_in_one_sentence(paretoken: Any, tmp_path: Path, 
         (("run", "small.yaml", "--set", "deployment.replica=2"), "did you mean `replicas`?"),
         (("run", "small.yaml", "--set", "name.x=2"), "holds a value, not keys"),
         (("run", "small.yaml", "--set", "slo.ttft_ms=.nan"), "slo.ttft_ms"),
-        (("run", "small.yaml", "--seed", "-1"), "run.seed"),
+        (("run", "small.yaml", "--seed", "-1"), "small.yaml with --seed -1: `run.seed`"),
+        (("compare", "small.yaml", "--seed", "-1"), "small.yaml with --seed -1: `run.seed`"),
+        (("frontier", "small.yaml", "--seed", "-1"), "small.yaml with --seed -1: `run.seed`"),
+        (
+            ("run", "small.yaml", "--precision", "5%", "--metric", "foo"),
+            "small.yaml with --precision 5% --metric foo: `run.metric`",
+        ),
+        (
+            ("run", "small.yaml", "--set", "run.requests=9", "--seed", "-1"),
+            "with --set run.requests=9 --seed -1",
+        ),
+        (
+            ("run", "small.yaml", "--set", "prices.as_of='2026'"),
+            "should be a date as YYYY-MM or YYYY-MM-DD, or `undated`, found '2026'",
+        ),
+        (("show", "quality", "no-such-model"), "paretoken list quality"),
+        (("show", "denoising", "no-such-model"), "paretoken list denoising"),
         (("run", "small.yaml", "--seed", "one"), "--seed"),
         (("run",), "SCENARIO"),
         (("run", "small.yaml", "--jsn"), "--json"),
@@ -81,6 +97,15 @@ def test_a_bad_trace_is_refused_in_one_sentence(paretoken: Any, tmp_path: Path, 
         (("show", "hardware", "H10"), "h100_sxm"),
         (("explain", "small.yaml", "--batch", "0"), "--batch"),
         (("frontier", "small.yaml", "--tensor-parallel", "0"), "greater than or equal to 1"),
+        (("run", "small.yaml", "--out", ""), "'--out': expected a path, found nothing"),
+        (("run", "small.yaml", "--timeline", " "), "'--timeline': expected a path"),
+        (("run", "small.yaml", "--trace-events", ""), "'--trace-events': expected a path"),
+        (("run", "small.yaml", "--trace", ""), "'--trace': expected a path"),
+        (("frontier", "small.yaml", "--out", ""), "'--out': expected a path"),
+        (("passes", "small.yaml", "--out", ""), "'--out': expected a path"),
+        (("claims", "--out", ""), "'--out': expected a path"),
+        (("validate", "small.csv", "--out", ""), "'--out': expected a path"),
+        (("calibrate", "import", "csv", "x.csv", "--out", ""), "'--out': expected a path"),
         (("app", "--port", "65536"), "--port"),
         (("explain", "nowhere.yaml"), "nowhere.yaml"),
         (("validate", "nowhere.csv"), "nowhere.csv"),
@@ -104,7 +129,7 @@ def test_an_error_of_the_system_is_one_sentence_too(
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("sim.report.files.tempfile.mkstemp", full)
+    monkeypatch.setattr("sim.report.files.tempfile.mkdtemp", full)
     assert_refused(paretoken("run", "small.yaml", "--out", "there"), "No space left on device")
 
 
