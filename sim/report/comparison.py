@@ -7,6 +7,7 @@ from sim.metrics.paired import Difference, Statistic
 from sim.metrics.percentiles import needed
 from sim.planning.comparison import Arm, Comparison, Winner
 from sim.report.answer import bound_label
+from sim.report.bill import NO_PRICE
 from sim.report.document import scenario_document
 from sim.report.table import Table, columns
 from sim.report.words import (
@@ -80,7 +81,8 @@ def _given(found: Comparison) -> Table:
     heads = ("<strategy", "TTFT p50", "TTFT p99", "TTLT p50", "TTLT p99", "tokens/s per user",
              "inside targets", "USD per 1M out", "<status")  # fmt: skip
     rows = tuple(_row(arm) for arm in found.arms)
-    return Table("What each strategy gives", columns(*heads), rows)
+    note = None if found.scenario.prices else NO_PRICE
+    return Table("What each strategy gives", columns(*heads), rows, note)
 
 
 def _row(arm: Arm) -> tuple[str, ...]:

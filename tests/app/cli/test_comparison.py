@@ -104,3 +104,10 @@ def test_quality_is_listed_with_its_source(paretoken: Any) -> None:
     assert {fact["weights"] for fact in facts} == {"bf16", "fp8", "int4"}
     assert all(fact["source"] for fact in facts)
     assert paretoken("list", "quality", "nobody").code == 2
+
+
+def test_without_a_price_the_cost_is_a_line_that_says_so(two: Any) -> None:
+    for command in ("run", "compare"):
+        shown = " ".join(two(command, "--set", "prices=null").out.split())
+        assert "no price given: `prices: {list: …}` or `usd_per_gpu_hour`" in shown
+        assert "no price given" not in two(command).out
