@@ -85,3 +85,14 @@ def test_a_trace_and_a_closed_loop_have_a_typical_batch_as_well(
     loop = "workload.arrivals={kind: closed_loop, users: 8}"
     for change in (trace, loop):
         assert paretoken("explain", "small.yaml", "--set", change).code == 0
+
+
+def test_a_batch_that_the_kv_pool_does_not_hold_is_said_to_be_one(paretoken: Any) -> None:
+    # 100,000 tokens of 128 KiB are 13 GB: an H100 of 80 GB holds no more than four beside 16 GB
+    at = ("explain", "small.yaml", "--context", "100000", "--batch")
+    assert "KV full" not in paretoken(*at, "2").out
+    answered = paretoken(*at, "100000")
+    words = " ".join(answered.out.split())
+    assert "KV full: the pool of a replica holds 4 sequences of 100,000 tokens" in words
+    document = json.loads(paretoken(*at, "5", "--json").out)
+    assert (document["kv_full"], document["most_sequences"]) == (True, 4)
