@@ -7,7 +7,7 @@ from typing import Final, Literal
 from sim.hardware.engine import EngineProfile, HabitOrigin
 from sim.hardware.engine import weakest as weakest_habit
 from sim.scenario import Scenario, Serving
-from sim.units import US_PER_S
+from sim.units import US_PER_S, counted
 from sim.workload.varying import Varying
 from sim.workload.windows import Windows
 
@@ -62,7 +62,8 @@ def provenance(scenario: Scenario, serving: Serving) -> dict[str, Part]:
     if serving.quote is not None:
         quote = serving.quote
         own = scenario.prices is not None and scenario.prices.list_name is None
-        said = f"{quote.source} ({quote.as_of}), {quote.instance}"
+        rented = "" if own else f", rented by {counted(quote.gpus_per_instance, 'GPU')}"
+        said = f"{quote.source} ({quote.as_of}), {quote.instance}{rented}"
         parts["price"] = Part("assumed" if own else "measured", said)
     if scenario.deployment.prefix_cache and not serving.limits.prefix_cache:
         why = "the KV of a prompt is not to be had apart from what follows it, or from a state"

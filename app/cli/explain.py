@@ -5,6 +5,7 @@ from app.cli.exits import ANSWER
 from app.cli.output import emit_json, waiting
 from app.cli.page import Page
 from sim.errors import InputError
+from sim.model.load import called
 from sim.report.answer import bound_label
 from sim.report.memory import memory_table
 from sim.report.passes import (
@@ -50,6 +51,8 @@ def explain_scenario(
     page = Page()
     page.line(_answer(explanation), style="bold")
     page.line(_ridge(explanation), style="dim")
+    if explanation.kv_full:
+        page.line(_kv_full(explanation))
     page.table(pass_table(explanation.decode))
     page.table(pass_table(explanation.prefill))
     page.table(memory_table(explanation.serving))
@@ -77,9 +80,18 @@ def _answer(explanation: Explanation) -> str:
     sequences = counted(explanation.batch.sequences, "sequence")
     longest = max(decode.operations, key=lambda operation: operation.total_s)
     return (
-        f"A decode pass of {explanation.serving.model.name} on {replica} takes "
+        f"A decode pass of {called(scenario.model, explanation.serving.model)} on {replica} takes "
         f"{time_ms(decode.total_s)} for {sequences}; the most of it goes to "
         f"{longest.name}, bound by {bound_label(longest.bound)}."
+    )
+
+
+def _kv_full(explanation: Explanation) -> str:
+    batch, most = explanation.batch, explanation.most_sequences
+    held = counted(most, "sequence") if most else "no sequence"
+    return (
+        f"KV full: the pool of a replica holds {held} of {counted(batch.context_tokens, 'token')}"
+        f", not {batch.sequences:,}; an engine would not run this pass."
     )
 
 

@@ -143,6 +143,15 @@ def published_variant(drafter: str, models: Sequence[str]) -> dict[str, Any]:
         raise InputError(
             f"nobody published the acceptance of {drafter} for {models[0]}",
             where="decoding",
-            remedy=f"give your own, or use one of {', '.join(served)}",
+            remedy=_instead(models, served),
         )
     raise UnknownNameError("drafter", drafter, tuple(sorted(set(known))))
+
+
+def _instead(models: Sequence[str], served: Sequence[str]) -> str:
+    """Return what to do where a drafter's acceptance is published for other models only."""
+    tables = (load_acceptance(name) for name in list_acceptance())
+    others = _distinct(t.drafter for t in tables if set(t.models) & set(models))
+    there = f"for {models[0]} there is speculative:{', speculative:'.join(others)}; "
+    ways = "give your own acceptance, or take that of another model by `table` and `measured_with`"
+    return f"{there if others else ''}{ways}: it is published for {', '.join(served)}"

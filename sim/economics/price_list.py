@@ -56,7 +56,8 @@ class PriceList(BaseModel):
     provider: str
     note: str | None = None
     prices: tuple[Quote, ...] = Field(min_length=1)
-    """Where a GPU and term come more than once, the first one counts."""
+    """Where a GPU and term come more than once, the smallest instance that holds a replica counts;
+    of several like it, or where none holds one, the first."""
 
     @model_validator(mode="after")
     def _plausible(self) -> Self:
@@ -77,15 +78,25 @@ class PriceList(BaseModel):
             if row.gpu == gpu and term in {None, row.term}
         )
 
-    def quote(self, gpu: str, term: str = "on_demand", *, instance: str | None = None) -> Quote:
+    def quote(
+        self,
+        gpu: str,
+        term: str = "on_demand",
+        *,
+        instance: str | None = None,
+        gpus: int | None = None,
+    ) -> Quote:
         """Return the price of a GPU under a term, and of one instance if it is named.
 
+        Of several, that of the smallest instance which holds a replica of so many `gpus`: the
+        first of such; where none holds one, or no number is given, the first row.
         Raises `InputError` that names the lists which have one; nothing is estimated.
         """
         offered = self.of(gpu, term)
-        for row in offered:
-            if instance in {None, row.instance}:
-                return row
+        named = [row for row in offered if instance in {None, row.instance}]
+        if named:
+            large = [row for row in named if gpus is not None and row.gpus_per_instance >= gpus]
+            return min(large, key=lambda row: row.gpus_per_instance, default=named[0])
         problem = f"price list `{self.provider}` has no {term} price for `{gpu}`"
         if offered:
             known = ", ".join(f"`{row.instance}`" for row in offered)

@@ -41,10 +41,13 @@ class PriceChoice(BaseModel):
             raise ValueError("`source` and `as_of` of a `list` stand in the list")
         return self
 
-    def resolve(self, gpu: str) -> Quote:
-        """Return the price of a GPU; raises `InputError` where the list has none."""
+    def resolve(self, gpu: str, gpus: int = 1) -> Quote:
+        """Return the price of a GPU in a replica of `gpus`; `InputError` where the list has none.
+
+        A list may have instances of several sizes: see `PriceList.quote`.
+        """
         if self.list_name is not None:
-            return load_price_list(self.list_name).quote(gpu, self.term or "on_demand")
+            return load_price_list(self.list_name).quote(gpu, self.term or "on_demand", gpus=gpus)
         return Quote.model_validate(
             {
                 "gpu": gpu,

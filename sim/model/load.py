@@ -23,6 +23,20 @@ def names_of(name: str) -> tuple[str, ...]:
     return (facts.name, *facts.aliases, *facts.checkpoints)
 
 
+def called(reference: object, model: Model) -> str:
+    """Return the name of a model, after the alias or checkpoint that a scenario calls it by.
+
+    >>> called("deepseek-r1", load_model("deepseek-r1"))
+    'deepseek-r1 (as deepseek-v3)'
+    """
+    if not isinstance(reference, str) or reference == model.name:
+        return model.name
+    known = names_of(model.name) if model.name in list_models() else ()
+    if reference.lower() not in {name.lower() for name in known}:
+        return model.name
+    return f"{reference} (as {model.name})"
+
+
 def load_model(reference: str | Path | Mapping[str, object]) -> Model:
     """Return the model that `reference` means.
 

@@ -214,12 +214,13 @@ def _at_context(
         cache_bytes=cache_bytes(model, kv, context),
         read_bytes=cache_read_bytes(model, ALONE, kv, context),
         read_bytes_per_gpu=cache_read_bytes(model, Layout.of(deployment), kv, context),
-        most_sequences=None if serving is None else _most_sequences(serving, context),
+        most_sequences=None if serving is None else most_sequences(serving, context),
         ridge_tokens_per_pass=ridge,
     )
 
 
-def _most_sequences(serving: Serving, context: int) -> int:
+def most_sequences(serving: Serving, context: int) -> int:
+    """Return how many sequences of a length the KV pool of a replica holds."""
     groups = serving.cost.deployment.attention_data_parallel  # each has a pool of its own
     blocks = serving.memory.blocks // groups
     return groups * int(blocks // serving.memory.kv.blocks_for(float(context)))
@@ -228,7 +229,7 @@ def _most_sequences(serving: Serving, context: int) -> int:
 def _cell(serving: Serving, sequences: int, context: int) -> Cell:
     if context > serving.model.max_context_tokens:
         return Cell(sequences, context, "too long")
-    if sequences > _most_sequences(serving, context):
+    if sequences > most_sequences(serving, context):
         return Cell(sequences, context, "KV full")
     operations = serving.cost.operations(even_load(serving.cost, sequences, float(context)))
     total_s = sum(operation.total_s for operation in operations)

@@ -41,15 +41,12 @@ def anatomy_tables(found: Sequence[Anatomy]) -> tuple[Table, ...]:
 
 
 def _passes(found: Sequence[Anatomy]) -> Table:
-    heads = columns("<strategy", "<part", "passes", "positions", "TFLOP", "GB moved",
+    heads = columns("<strategy, part", "passes", "positions", "TFLOP", "GB moved",
                     "time", "per pass", "<bound by")  # fmt: skip
     rows = []
     for one in found:
-        label = one.entry.label
-        for part in _rows(one):
-            rows.append((label, *part))
-            label = ""
-        rows.append(_total(one))
+        rows.append((one.entry.label, *[""] * 7))
+        rows += [(f"· {part}", *cells) for part, *cells in (*_rows(one), _total(one))]
     note = "Of all sequences of a pass and all GPUs of a replica; a drafter's time is in the time"
     return Table("The passes of one request", heads, tuple(rows), note)
 
@@ -94,7 +91,7 @@ def _sum(one: Anatomy, after: int) -> tuple[str, ...]:
 def _total(one: Anatomy) -> tuple[str, ...]:
     draft = sum(part.draft_s for part in one.stretches)
     said = f"{percent(draft / one.total_s)} drafter" if draft else ""
-    return ("", "all", *_sum(one, 0), said)
+    return ("all", *_sum(one, 0), said)
 
 
 def _visible(found: Sequence[Anatomy]) -> Table:

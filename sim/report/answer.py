@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
+from sim.model.load import called
 from sim.provenance import weakest
 from sim.report.course import part_of_course
 from sim.report.limit import BOUND, limit_label
@@ -53,9 +54,9 @@ def headline(outcome: Outcome) -> str:
 def context(outcome: Outcome) -> str:
     """Return what was simulated, and how sure the times are, in one line."""
     scenario, metrics = outcome.scenario, outcome.metrics
-    requests = metrics.requests
+    requests, model = metrics.requests, called(scenario.model, outcome.serving.model)
     parts = [
-        f"{outcome.serving.model.name} {stored_label(scenario.deployment.weights)}",
+        f"{model} {stored_label(scenario.deployment.weights)}",
         scenario.decoding.label,
         f"{counted(requests.offered, 'request')} counted",
         seeds_label(outcome),

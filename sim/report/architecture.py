@@ -1,5 +1,6 @@
 """Architectures compared: the finding in a sentence, and everything as plain values."""
 
+from math import log
 from typing import Any, Final
 
 from sim.model.breakdown import formats_label
@@ -30,11 +31,42 @@ def finding(comparison: Comparison) -> str:
             f"{least.model.name} reads {number(ratio, 2)}× less cache per token than"
             f" {most.model.name}"
         )
+    reads += _on_a_gpu(least.at_context(context), most.at_context(context), ratio)
     return f"{start}, {reads}{_in_time(comparison, least, most)}."
 
 
+def _on_a_gpu(least: AtContext, most: AtContext, ratio: float) -> str:
+    """Return how the two compare on one GPU, where ranks that hold the same change the ratio."""
+    own = most.read_bytes_per_gpu / max(1.0, least.read_bytes_per_gpu)
+    if max(own, ratio) < _ALIKE * min(own, ratio):
+        return ""
+    if max(own, 1 / own) < _ALIKE:
+        here = "as much"
+    else:
+        here = f"{number(max(own, 1 / own), 2)}× {'less' if own > 1 else 'more'}"
+    return f" (counted once for the model; on each GPU {here})"
+
+
 def usual_point(comparison: Comparison) -> tuple[int, int]:
-    """Return batch and context that the finding is about."""
+    """Return batch and context that the finding is about.
+
+    Where a model cannot be served there: the point nearest to it at which all can, if any.
+    """
+    usual = _usual(comparison)
+
+    def apart(point: tuple[int, int]) -> float:
+        return sum(abs(log(one / other)) for one, other in zip(point, usual, strict=True))
+
+    points = [(b, c) for b in comparison.batches for c in comparison.contexts]
+    served = [
+        point
+        for point in points
+        if all(one.cell(*point).gpu_s_per_token is not None for one in comparison.candidates)
+    ]
+    return min(served, key=apart, default=usual)
+
+
+def _usual(comparison: Comparison) -> tuple[int, int]:
     batches = [batch for batch in comparison.batches if batch <= USUAL_BATCH]
     contexts = [context for context in comparison.contexts if context <= USUAL_CONTEXT]
     return (

@@ -1,16 +1,21 @@
 """The bill in words."""
 
+from typing import Final
+
 from sim.economics.cost import Cost
 from sim.report.table import Table, columns
 from sim.report.words import count, maybe, maybe_span, percent, usd
 from sim.run import Outcome
 
+NO_PRICE: Final = "no price given: `prices: {list: …}` or `usd_per_gpu_hour`"
+"""What is said of cost where a scenario has no price."""
 
-def cost_table(outcome: Outcome) -> Table | None:
-    """Return what is paid and for what: input, output, idle."""
+
+def cost_table(outcome: Outcome) -> Table:
+    """Return what is paid and for what: input, output, idle; or that there is no price."""
     cost = outcome.cost
     if cost is None:
-        return None
+        return Table("Cost", columns("<what"), ((NO_PRICE,),))
     rows = tuple(
         (line.item, usd(line.usd_per_hour), usd(line.usd_per_month), percent(line.share))
         for line in cost.lines

@@ -7,6 +7,7 @@ from sim.metrics.paired import Difference, Statistic
 from sim.metrics.percentiles import needed
 from sim.planning.comparison import Arm, Comparison, Winner
 from sim.report.answer import bound_label
+from sim.report.bill import NO_PRICE
 from sim.report.document import scenario_document
 from sim.report.table import Table, columns
 from sim.report.words import (
@@ -80,7 +81,8 @@ def _given(found: Comparison) -> Table:
     heads = ("<strategy", "TTFT p50", "TTFT p99", "TTLT p50", "TTLT p99", "tokens/s per user",
              "inside targets", "USD per 1M out", "<status")  # fmt: skip
     rows = tuple(_row(arm) for arm in found.arms)
-    return Table("What each strategy gives", columns(*heads), rows)
+    note = None if found.scenario.prices else NO_PRICE
+    return Table("What each strategy gives", columns(*heads), rows, note)
 
 
 def _row(arm: Arm) -> tuple[str, ...]:
@@ -107,31 +109,31 @@ def _differences(found: Comparison) -> Table:
         ("ttft", "p50"), ("ttft", "p99"), ("ttlt", "p50"), ("ttlt", "p99"),
         ("user_tokens_per_s", "p50"),
     )  # fmt: skip
-    heads = [f"{_NAMES[quantity]} {statistic}" for quantity, statistic in wanted]
-    rows = []
+    rows = list[tuple[str, ...]]()
     for arm in found.arms:
         if arm.against is None:
             continue
-        cells = [
-            _difference(arm.against[quantity].get(statistic), quantity)
-            for quantity, statistic in wanted
-        ]
-        rows.append((_label(arm), *cells))
-    note = "The same requests in both runs; [90 % interval of the difference]"
-    return Table(f"Less {base.entry.label}", columns("<strategy", *heads), tuple(rows), note)
+        label = _label(arm)
+        for quantity, statistic in wanted:
+            cells = _difference(arm.against[quantity].get(statistic), quantity)
+            rows.append((label, f"{_NAMES[quantity]} {statistic}", *cells))
+            label = ""
+    heads = columns("<strategy", "<at", "difference", "90% interval")
+    note = "The same requests in both runs; what is shorter or slower begins with a minus"
+    return Table(f"Difference from {base.entry.label}", heads, tuple(rows), note)
 
 
-def _difference(apart: Difference | None, quantity: str) -> str:
+def _difference(apart: Difference | None, quantity: str) -> tuple[str, str]:
+    """Return a difference and its interval."""
     if apart is None:
-        return NOTHING
+        return NOTHING, NOTHING
 
     def form(value: float) -> str:
         size = abs(value)
         words = significant(size) if quantity == "user_tokens_per_s" else time_ms(size)
         return words if not size else f"{'+' if value > 0 else MINUS}{words}"
 
-    text = form(apart.value)
-    return text if apart.interval is None else f"{text} [{span(apart.interval, form)}]"
+    return form(apart.value), NOTHING if apart.interval is None else span(apart.interval, form)
 
 
 def _winners(found: Comparison) -> Table:

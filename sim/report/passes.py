@@ -9,6 +9,7 @@ from sim.cost.host import padded
 from sim.decoding import Phase, typical_phase
 from sim.engine import draft_pricer
 from sim.errors import InputError
+from sim.planning.architecture import most_sequences
 from sim.report.decode_mean import decode_mean
 from sim.report.table import Table, columns
 from sim.report.words import NOTHING, count, number, percent
@@ -58,6 +59,13 @@ class Explanation:
     decode: PassBreakdown
     prefill: PassBreakdown
     ridge_tokens_per_pass: int | None
+    most_sequences: int
+    """Sequences of that context that the KV pool of the replica holds."""
+
+    @property
+    def kv_full(self) -> bool:
+        """Whether the batch is one that no engine could hold."""
+        return self.batch.sequences > self.most_sequences
 
 
 def explain(
@@ -79,6 +87,7 @@ def explain(
         ridge_tokens_per_pass=ridge_tokens_per_pass(
             serving.cost, context_tokens=batch.context_tokens, queries=phase.positions
         ),
+        most_sequences=most_sequences(serving, ceil(batch.context_tokens)),
     )
 
 
@@ -191,6 +200,8 @@ def explanation_document(explanation: Explanation) -> dict[str, Any]:
         "decoding": explanation.scenario.decoding.name,
         "sequences": explanation.batch.sequences,
         "context_tokens": explanation.batch.context_tokens,
+        "most_sequences": explanation.most_sequences,
+        "kv_full": explanation.kv_full,
         "ridge_tokens_per_pass": explanation.ridge_tokens_per_pass,
         "decode_pass": _pass_document(explanation.decode),
         "prefill_pass": _pass_document(explanation.prefill),

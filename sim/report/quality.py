@@ -23,24 +23,32 @@ def quality_table(scores: Iterable[Score]) -> Table:
 
 
 def scores_table(facts: list[dict[str, Any]]) -> Table:
-    """Return the catalog's scores; their sources are a table of their own."""
+    """Return the catalog's scores; their sources are a table of their own.
+
+    How a row came about is one column: strategy, settings, method of quantisation, checkpoint.
+    """
     numbers = source_numbers(facts)
     rows = tuple(
         (
             fact["model"],
             fact["weights"],
-            fact["strategy"],
-            _settings(fact["settings"]),
+            _came_about(fact),
             fact["benchmark"],
             f"{fact['score']:g}",
             str(numbers[source_of(fact)]),
         )
         for fact in facts
     )
-    heads = columns(
-        "<model", "<weights", "<strategy", "<settings", "<benchmark", "score", "source"
-    )
+    heads = columns("<model", "<weights", "<decoded and stored", "<benchmark", "score", "source")
     return Table("Published quality", heads, rows, "Percent, or points out of 100")
+
+
+def _came_about(fact: dict[str, Any]) -> str:
+    """Return what tells a row from others of the same model, weights and benchmark."""
+    parts = (fact["strategy"].replace("_", " "), _settings(fact["settings"]), fact["method"])
+    cache = f"KV in {fact['kv_precision']}" if fact["kv_precision"] else None
+    told = [part for part in (*parts, cache, fact["checkpoint"]) if part and part != NOTHING]
+    return ", ".join(told)
 
 
 def score_facts(score: Score) -> dict[str, Any]:

@@ -75,7 +75,9 @@ def resolve(scenario: Scenario) -> Serving:
         habits=habits_of(engine),
         swap_s_per_block=_swap_s(scenario, gpu, memory),
     )
-    quote = None if scenario.prices is None else scenario.prices.resolve(gpu.name)
+    quote = None
+    if scenario.prices is not None:
+        quote = scenario.prices.resolve(gpu.name, deployment.gpus_per_replica)
     cost, draft_cost = _costs(model, gpu, fitted, engine, deployment, drafter)
     return Serving(*(model, gpu, fitted, engine, cost, memory, limits, quote), drafter, draft_cost)
 

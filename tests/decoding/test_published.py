@@ -91,3 +91,11 @@ def test_a_scenario_names_a_variant_in_one_word() -> None:
     assert [one.name for one in scenario.strategies] == ["autoregressive", "speculative"]
     with pytest.raises(InputError, match="there is no default"):
         build_scenario({**content, "decoding": "speculative"}, where="test", folder=Path())
+
+
+def test_the_error_names_what_is_published_for_this_very_model_and_how_to_take_another() -> None:
+    # arXiv 2503.01840 has trees of EAGLE-3 for the 70B; nobody has its chains
+    with pytest.raises(InputError) as caught:
+        published_variant("eagle3", ["llama-3.1-70b"])
+    assert "for llama-3.1-70b there is speculative:eagle3-tree" in str(caught.value)
+    assert "`measured_with`: it is published for llama-3.1-8b" in str(caught.value)

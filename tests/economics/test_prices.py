@@ -54,3 +54,25 @@ def test_a_list_is_asked_for_the_gpu_and_the_term(tmp_path: Path) -> None:
 def test_no_price_is_taken_that_nobody_vouches_for(bad: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         PriceChoice.model_validate(bad)
+
+
+@pytest.mark.parametrize(
+    ("provider", "gpus", "usd_per_gpu_hour"),
+    [
+        # RunPod rents one H100 for 3.99 USD, and eight for 22.32 USD
+        ("runpod", 1, 3.99),
+        ("runpod", 2, 2.79),
+        ("runpod", 8, 2.79),
+        ("runpod", 16, 2.79),  # none holds it: the first row
+        # Lambda: 1x H100 4.29, 8x H100 3.99 USD per GPU-hour
+        ("lambda", 1, 4.29),
+        ("lambda", 4, 3.99),
+        # Nebius has two rows of one GPU: the first
+        ("nebius", 1, 2.95),
+    ],
+)
+def test_a_replica_pays_for_the_smallest_instance_that_holds_it(
+    provider: str, gpus: int, usd_per_gpu_hour: float
+) -> None:
+    choice = PriceChoice.model_validate({"list": provider})
+    assert choice.resolve("h100_sxm", gpus).usd_per_gpu_hour == usd_per_gpu_hour

@@ -249,3 +249,12 @@ def test_init_refuses_what_is_no_name(paretoken: Any, tmp_path: Path, name: str)
     assert (answered.code, answered.out) == (2, "")
     assert "is no name" in answered.err
     assert [path.name for path in tmp_path.iterdir()] == ["small.yaml"]
+
+
+def test_scores_of_one_format_are_told_apart_by_how_they_were_quantised(paretoken: Any) -> None:
+    shown = paretoken("list", "quality", "qwen3-8b").out
+    # AngelSlim gives fp8 with static and with dynamic scales, int4 by GPTQ and by AWQ
+    assert all(method in shown for method in ("static", "dynamic", "gptq", "awq"))
+    rows = [line for line in shown.splitlines() if line.startswith("qwen3-8b")]
+    assert len({row.split(" MMLU")[0] for row in rows if "MMLU" in row}) == 5
+    assert max(map(len, shown.splitlines())) <= 80

@@ -25,7 +25,12 @@ def test_compare_says_who_wins_where_and_why(two: Any) -> None:
     answered = two("compare")
     assert (answered.code, answered.err) == (0, "")
     assert answered.out.startswith("small: the median answer is complete first with ")
-    for title in ("What each strategy gives", "Less Autoregressive", "Who wins where", "Why"):
+    for title in (
+        "What each strategy gives",
+        "Difference from Autoregressive",
+        "Who wins where",
+        "Why",
+    ):
         assert f"\n{title}\n" in answered.out
 
 
@@ -124,3 +129,15 @@ def test_an_interrupted_comparison_keeps_the_strategies_that_were_run(
     assert answered.code == 130
     assert "Interrupted after 2 of 3 strategies" in answered.out
     assert two("compare", "--strategies", "autoregressive,speculative:eagle3").out == ""
+
+
+def test_without_a_price_the_cost_is_a_line_that_says_so(two: Any) -> None:
+    for command in ("run", "compare"):
+        shown = " ".join(two(command, "--set", "prices=null").out.split())
+        assert "no price given: `prices: {list: …}` or `usd_per_gpu_hour`" in shown
+        assert "no price given" not in two(command).out
+
+
+@pytest.mark.parametrize("command", ["compare", "passes"])
+def test_no_line_is_wider_than_a_terminal_of_80_columns(two: Any, command: str) -> None:
+    assert max(map(len, two(command).out.splitlines())) <= 80

@@ -85,3 +85,26 @@ def test_a_trace_and_a_closed_loop_have_a_typical_batch_as_well(
     loop = "workload.arrivals={kind: closed_loop, users: 8}"
     for change in (trace, loop):
         assert paretoken("explain", "small.yaml", "--set", change).code == 0
+
+
+def test_a_batch_that_the_kv_pool_does_not_hold_is_said_to_be_one(paretoken: Any) -> None:
+    # 100,000 tokens of 128 KiB are 13 GB: an H100 of 80 GB holds no more than four beside 16 GB
+    at = ("explain", "small.yaml", "--context", "100000", "--batch")
+    assert "KV full" not in paretoken(*at, "2").out
+    answered = paretoken(*at, "100000")
+    words = " ".join(answered.out.split())
+    assert "KV full: the pool of a replica holds 4 sequences of 100,000 tokens" in words
+    document = json.loads(paretoken(*at, "5", "--json").out)
+    assert (document["kv_full"], document["most_sequences"]) == (True, 4)
+
+
+def test_the_sentence_of_architectures_is_about_a_point_at_which_both_fit(paretoken: Any) -> None:
+    # 405B in bf16 leaves no room on 8 x H200 for 64 sequences of 32,000 tokens (16 GB each)
+    models = ("--model", "deepseek-v3", "--model", "llama-3.1-405b", "--hardware", "h200_sxm")
+    at = ("--tensor-parallel", "8", "--context", "1000,32000", "--batch", "1,64")
+    finding = json.loads(paretoken("explain", *models, *at, "--json").out)["finding"]
+    assert finding.startswith(("At 1,000 tokens and batch 64", "At 32,000 tokens and batch 1,"))
+    # latent: 61 layers of 576 numbers, on each rank whole; 405B: 126 of 2 x 8 x 128, an eighth
+    assert "reads 7.3× less cache per token" in finding
+    assert "(counted once for the model; on each GPU 1.1× more)" in finding
+    assert "neither" not in finding

@@ -54,7 +54,7 @@ def test_too_few_requests_give_no_percentile_and_no_verdict(outcome: Outcome) ->
 
 def test_the_bill_is_gpus_times_price_times_730_hours(outcome: Outcome) -> None:
     tile = by_name(outcome)["Cost per month"]
-    assert (tile.value, tile.chip) == ("$4,073", "2 × $2.79/h")  # 2 x 2.79 x 730 = 4,073.4
+    assert (tile.value, tile.chip) == ("$5,825", "2 × $3.99/h")  # 2 x 3.99 x 730 = 5,825.4
 
 
 def test_without_a_price_the_money_tiles_say_so_and_why(outcome: Outcome) -> None:

@@ -1,6 +1,7 @@
 """The frontier as a figure, as a page and as a sentence."""
 
 import re
+from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
@@ -170,3 +171,36 @@ def test_the_page_holds_finding_ladder_assumptions_and_origins() -> None:
 
 def test_the_same_frontier_is_the_same_page() -> None:
     assert frontier_html(swept()) == frontier_html(swept())
+
+
+def _said(found: Frontier, per_gpu: dict[str, list[float]], tie: float = 0.05) -> str:
+    """Return the finding where strategies give so much at 10, 50 and 100 tokens/s a user."""
+    entries = tuple(item for item in found.entries if item.strategy in per_gpu)
+    points = tuple(
+        replace(
+            found.points[0],
+            strategy=name,
+            status="ok",
+            user_tokens_per_s=speed,
+            output_tokens_per_s_per_gpu=value,
+        )
+        for name, values in per_gpu.items()
+        for speed, value in zip((10.0, 50.0, 100.0), values, strict=True)
+    )
+    return frontier_finding(replace(found, entries=entries, points=points, tie=tie))
+
+
+def test_the_finding_respects_ties_and_says_what_a_lone_strategy_gets() -> None:
+    plain, _, third = (item.strategy for item in swept().entries)
+    # 3 % and 0 % apart are ties at 5 %, 50 % and 25 % are none
+    some = _said(swept(), {plain: [1000, 600, 200], third: [970, 300, 150]})
+    assert "gets the most out of each H100 at every speed up to 100 tokens/s per user" in some
+    assert "save for ties (less than 5% apart) between autoregressive decoding and" in some
+    assert some.endswith(" at 10")
+    every = _said(swept(), {plain: [1000, 600, 200], third: [970, 590, 199]})
+    assert "get as much out of each H100 (less than 5% apart) at every speed up to 100" in every
+    alone = _said(swept(), {plain: [1000, 600, 200]})
+    assert alone == (
+        "Autoregressive decoding gets out of each H100 1,000 tokens/s at 10 tokens/s per user,"
+        " 200 tokens/s at 100 tokens/s per user"
+    )
