@@ -14,10 +14,11 @@ def test_the_finding_comes_first_then_four_tables(paretoken: Any) -> None:
     answered = paretoken(*TWO, *ON_EIGHT, "--batch", "1,16", "--context", "1000,8000")
     assert (answered.code, answered.err) == (0, "")
     text = " ".join(answered.out.split())
-    # 126 x 2 x 8 x 128 x 2 B against 61 x 576 x 2 B a token: 7.34
+    # 126 x 2 x 8 x 128 x 2 B against 61 x 576 x 2 B a token: 7.34; an eighth of the first on each
+    # GPU against all of the second: 1.09
     assert text.startswith(
         "At 8,000 tokens and batch 16, deepseek-v3 reads 7.3× less cache per token than"
-        " llama-3.1-405b and takes "
+        " llama-3.1-405b (counted once for the model; on each GPU 1.1× more)"
     )
     for title in ("Architectures", "Cache of one sequence", "GPU time per", "Output tokens/s"):
         assert title in text

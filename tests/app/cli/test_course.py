@@ -14,7 +14,12 @@ def test_seeds_and_precision_stand_in_the_answer_and_in_the_scenario(paretoken: 
     answered = paretoken("run", "small.yaml", "--seeds", "3", "--json")
     assert answered.code == 0, answered.err
     document = json.loads(answered.out)
-    assert document["replications"] == {"runs": 3, "first_seed": 0, "precision": None}
+    assert document["replications"] == {
+        "runs": 3,
+        "first_seed": 0,
+        "precision": None,
+        "complete": True,
+    }
     assert document["scenario"]["run"]["seeds"] == 3
     assert "3 runs" in document["interval_basis"]
 
