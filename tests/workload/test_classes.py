@@ -109,7 +109,10 @@ def test_classes_share_a_closed_loop() -> None:
         ({"classes": [{**CHAT, "share": 0.5}, {**CHAT, "share": 0.5}]}, "two classes named chat"),
         ({"classes": []}, "at least 1 item"),
         ({"classes": [{"share": 1.0}]}, "`classes.0.name` is missing"),
-        ({"classes": [{"name": "a b", "share": 1.0}]}, "`classes.0.name` should match"),
+        (
+            {"classes": [{"name": "a b", "share": 1.0}]},
+            "`classes.0.name` should be a name of letters",
+        ),
         (
             {"classes": [{"name": "a", "share": 1}], "input_tokens": None},
             "needs `input_tokens` for the class a",

@@ -113,7 +113,8 @@ def test_what_does_not_fit_says_by_how_much_and_can_be_repaired(
 def test_overload_is_said_and_can_be_repaired(opened: Callable[..., AppTest]) -> None:
     page = opened(load="100")
     asked = "### Overloaded: 8 × H100 (4 replicas of 2) cannot sustain 100 requests/s; "
-    assert answer(page).startswith(f"{asked}they sustain about ")
+    assert answer(page).startswith(f"{asked}bound by arithmetic, with all 256 places of each ")
+    assert "they sustain about " in answer(page)
     assert values(page)[:3] == ["—"] * 3
     repair = next(button.label for button in page.button if button.label.endswith(" replicas"))
     click(page, repair)
