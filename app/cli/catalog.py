@@ -1,10 +1,11 @@
 """`paretoken list`: what a scenario can name, with the facts that matter."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from app.cli.decoding_catalog import acceptance_list, denoising_list, engine_list
 from app.cli.exits import ANSWER
+from app.cli.options import Kind
 from app.cli.output import emit_json
 from app.cli.page import Page
 from sim.economics.api_prices import ApiPrice, list_api_price_lists, load_api_price_list
@@ -31,10 +32,6 @@ from sim.report.words import count, number
 from sim.scenario import list_scenarios, load_scenario
 from sim.workload import list_workloads, load_workload_preset
 
-Kind = Literal[
-    "models", "hardware", "engines", "workloads", "scenarios", "prices", "api-prices", "quality",
-    "acceptance", "denoising",
-]  # fmt: skip
 Facts = dict[str, Any]
 
 

@@ -42,13 +42,15 @@ class Page:
     def line(self, text: str = "", style: str | None = None) -> None:
         """Add a paragraph, wrapped to the width."""
         self._begun = True
-        kept = _BREAKS_A_NUMBER.sub("\N{NO-BREAK SPACE}", text)
-        self._console.print(Text(self._wrapped(kept)), style=style, soft_wrap=True)
+        self._console.print(Text(self._wrapped(text)), style=style, soft_wrap=True)
 
     def _wrapped(self, text: str, *, under: str = "") -> str:
-        """Return text in lines of the width, broken at blanks only; `under` begins the others."""
+        """Return text in lines of the width, broken at blanks outside numbers.
+
+        `under` begins all lines but the first.
+        """
         lines = textwrap.fill(
-            text,
+            _BREAKS_A_NUMBER.sub("\N{NO-BREAK SPACE}", text),
             self._width,
             subsequent_indent=under,
             break_on_hyphens=False,
@@ -64,8 +66,7 @@ class Page:
         self.line()
         self.line(title, style="bold")
         for point in lines:
-            kept = _BREAKS_A_NUMBER.sub("\N{NO-BREAK SPACE}", f"- {point}")
-            self._console.print(Text(self._wrapped(kept, under="  ")), soft_wrap=True)
+            self._console.print(Text(self._wrapped(f"- {point}", under="  ")), soft_wrap=True)
 
     def table(self, table: Table) -> None:
         """Add a table under its title."""

@@ -1,13 +1,14 @@
 """`paretoken show`: all that is known of one model, GPU, engine, list, workload or scenario."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import yaml
 
 from app.cli.catalog import list_kind, model_names, price_quotes
 from app.cli.decoding_catalog import show_acceptance, show_engine
 from app.cli.exits import ANSWER
+from app.cli.options import OneKind
 from app.cli.output import emit, emit_json
 from app.cli.page import Page
 from sim.economics.api_prices import list_api_price_lists, load_api_price_list
@@ -35,13 +36,8 @@ from sim.scenario import load_scenario
 from sim.workload import load_workload_preset
 from sim.yaml_files import read_yaml
 
-Kind = Literal[
-    "model", "hardware", "engine", "prices", "workload", "scenario", "acceptance", "quality",
-    "denoising",
-]  # fmt: skip
 
-
-def show_one(kind: Kind, reference: str, *, as_json: bool) -> int:
+def show_one(kind: OneKind, reference: str, *, as_json: bool) -> int:
     """Print one thing of the catalog, or of a file."""
     match kind:
         case "quality" | "denoising":  # a list of rows: those of one name are all that is known

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, Final
 
+from app.dashboard.typed import numbers_of
 from sim.decoding import BlockDiffusion, Diffusion
 from sim.decoding.denoise_tables import (
     ROW_KEYS,
@@ -168,17 +169,14 @@ def _passes(knobs: DenoisingKnobs) -> Any:  # noqa: ANN401  # a number or keys
 
 def _measured(text: str) -> list[int]:
     """Return the passes of blocks; raises one sentence where there are none."""
-    words = [word for word in text.split(",") if word.strip()]
-    try:
-        passes = [int(word) for word in words]
-    except ValueError:
-        passes = []
+    fault = InputError(
+        f"expected the passes of some blocks with commas between, found {text!r}",
+        where="Passes of blocks",
+        remedy="for example 8, 9, 12",
+    )
+    passes = numbers_of(text, int, fault)
     if not passes:
-        raise InputError(
-            f"expected the passes of some blocks with commas between, found {text!r}",
-            where="Passes of blocks",
-            remedy="for example 8, 9, 12",
-        )
+        raise fault
     return passes
 
 

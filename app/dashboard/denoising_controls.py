@@ -9,7 +9,7 @@ from app.dashboard import denoising as den
 from app.dashboard import offers, state
 from app.dashboard.choices import Choices
 from app.dashboard.markdown import escape
-from app.dashboard.widgets import more, number, select, slider, text, toggle
+from app.dashboard.widgets import more, number, select, slider, text, toggle, warn_of_others
 from sim.model import Model
 
 _SCHEDULE: Final = (
@@ -124,8 +124,5 @@ def _row(default: Choices, model: Model) -> str:
     table, row = den.rows()[chosen]
     said = f"{row.tokens_per_pass:g} tokens per pass: {row.source} ({row.as_of})."
     st.caption(escape(f"{said} {row.note}." if row.note else said))
-    if den.model_of(table) != model.name:
-        st.caption(
-            f":material/warning: Measured with {den.model_of(table)}, not with {model.name}."
-        )
+    warn_of_others([den.model_of(table)], model.name)
     return chosen

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from app.dashboard import drafters
 from app.dashboard.drafters import AS_PUBLISHED, DrafterKnobs
+from app.dashboard.typed import numbers_of
 from sim.decoding import (
     Adaptive,
     AnyPolicy,
@@ -122,15 +123,12 @@ def _stated(knobs: SpeculationKnobs) -> dict[str, Any]:
 
 def _listed(knobs: SpeculationKnobs) -> list[float]:
     """Return the percentages of the list; raises one sentence where it is none."""
-    words = [word for word in knobs.acceptance_list.replace("%", "").split(",") if word.strip()]
-    try:
-        percents = [float(word) for word in words]
-    except ValueError:
-        raise InputError(
-            f"expected percentages with commas between, found {knobs.acceptance_list!r}",
-            where="Acceptance by position",
-            remedy="for example 80, 70, 65",
-        ) from None
+    fault = InputError(
+        f"expected percentages with commas between, found {knobs.acceptance_list!r}",
+        where="Acceptance by position",
+        remedy="for example 80, 70, 65",
+    )
+    percents = numbers_of(knobs.acceptance_list.replace("%", ""), float, fault)
     if len(percents) != knobs.draft_tokens:
         raise InputError(
             f"{len(percents)} figures for {knobs.draft_tokens} draft tokens",

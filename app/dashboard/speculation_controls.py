@@ -10,7 +10,7 @@ from app.dashboard import speculation as spec
 from app.dashboard.choices import Choices
 from app.dashboard.markdown import escape
 from app.dashboard.state import key
-from app.dashboard.widgets import more, number, select, slider, text, words
+from app.dashboard.widgets import more, number, select, slider, text, warn_of_others, words
 from sim.decoding import AcceptanceTable, list_acceptance, load_acceptance
 from sim.decoding.acceptance import Acceptance
 from sim.model import Model
@@ -136,9 +136,7 @@ def _say_where_from(
         shares = " · ".join(f"{100 * share:.0f}" for share in survival)
         said = f"{1 + sum(survival):.2f} tokens per round; accepted up to each: {shares}%. {said}"
     st.caption(escape(said), help=escape(table.note) if table.note else None)
-    if model.name not in table.models:
-        others = ", ".join(table.models)
-        st.caption(escape(f":material/warning: Measured with {others}, not with {model.name}."))
+    warn_of_others(table.models, model.name)
 
 
 def _own(acceptance: str, default: Choices) -> dict[str, Any]:

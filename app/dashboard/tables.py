@@ -1,6 +1,7 @@
 """Tables whose text wraps: they are as wide as their place, and never scroll sideways."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate
 from typing import Final
 
@@ -8,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from app.dashboard.markdown import escape
-from sim.report.table import Table
+from sim.report.table import Column, Table
 from sim.report.table import escape as escape_cell
 
 _SHORT: Final = 12
@@ -27,16 +28,13 @@ def draw(table: Table) -> None:
 
 def draw_turned(table: Table) -> None:
     """Draw a table with its rows as columns: many figures of few things in a narrow place."""
-    st.markdown(f"#### {escape(table.title)}")
     names = [row[0] for row in table.rows]
-    rows = [
+    rows = tuple(
         (column.name, *(row[place] for row in table.rows))
         for place, column in enumerate(table.columns)
         if place
-    ]
-    draw_rows([table.columns[0].name, *names], rows)
-    if table.note:
-        st.caption(escape(table.note))
+    )
+    draw(replace(table, columns=(table.columns[0], *map(Column, names)), rows=rows))
 
 
 def draw_records(records: Sequence[Mapping[str, str]]) -> None:

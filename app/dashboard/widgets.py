@@ -1,12 +1,13 @@
 """Widgets whose value lives in the address, and whose default is that of a scenario."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import TypeVar
 
 import streamlit as st
 
 from app.dashboard import state
 from app.dashboard.choices import Choices
+from app.dashboard.markdown import escape
 from app.dashboard.state import key
 
 T = TypeVar("T")
@@ -143,6 +144,13 @@ def more(
         st.session_state[key(name)] = True  # by a link, or from a scenario: to be seen
     fold = st.expander(label, key=key(name), on_change=state.restore_hidden)
     return fold if fold.open or said else None
+
+
+def warn_of_others(models: Sequence[str], served: str) -> None:
+    """Say so where published figures were measured with other models than the served one."""
+    if served not in models:
+        said = f":material/warning: Measured with {', '.join(models)}, not with {served}."
+        st.caption(escape(said))
 
 
 def words(name: str) -> str:

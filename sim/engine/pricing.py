@@ -137,11 +137,7 @@ class Pricer:
             leap.limit = min(leap.limit, limit)
 
     def mixed(self, batch: DecodeBatch, prefilling: Collection[Sequence], leap: Leap) -> None:
-        """Price one pass that holds prompt chunks, and split it between input and output.
-
-        The split is by the times that the prompt part and the decode part would take alone;
-        prompts that are computed once more after a preemption are billed to output.
-        """
+        """Price one pass that holds prompt chunks, and split it between input and output."""
         sequences, tokens, context, pairs, again, held = chunks_of(prefilling)
         leap.prefill_sequences, leap.prefill_tokens = sequences, tokens
         leap.prefill_context, leap.prefill_pairs, leap.prefill_held = context, pairs, held
@@ -175,9 +171,7 @@ class Pricer:
             prompt_s += prompt_draft_s
             decode_s += alone_s
         leap.first_s = pass_s
-        leap.prefill_s = pass_s * prompt_s / (prompt_s + decode_s)
-        if again:
-            leap.prefill_s *= 1.0 - again / tokens
+        leap.prefill_s = billed_to_input(pass_s, prompt_s, decode_s, again, tokens)
 
     def _apart(
         self, decode: _Decode, prompt: _Prompt, capped: Reads, prompt_capped: Reads
@@ -207,6 +201,18 @@ class Pricer:
             one = [prompt_reads(tokens, s.chunk, s.computed) for s in prefilling if s.chunk]
             reads.append((sum(read for read, _ in one), sum(pairs for _, pairs in one)))
         return tuple(reads)
+
+
+def billed_to_input(
+    pass_s: float, prompt_s: float, decode_s: float, again: int, tokens: int
+) -> float:
+    """Return the part of a pass that is billed to input, s.
+
+    By the times that its prompts and its decode part would take alone; prompt tokens that are
+    computed `again` after a preemption are billed to output.
+    """
+    share_s = pass_s * prompt_s / (prompt_s + decode_s)
+    return share_s * (1.0 - again / tokens) if again else share_s
 
 
 def chunks_of(prefilling: Collection[Sequence]) -> tuple[int, int, int, float, int, int]:

@@ -15,7 +15,7 @@ from sim.cost import NO_LIMIT
 from sim.cost.quick import Line, Mixed
 from sim.engine.kv_pool import KvPool
 from sim.engine.log import LEAP
-from sim.engine.pricing import Pricer, chunks_of, cut_at
+from sim.engine.pricing import Pricer, billed_to_input, chunks_of, cut_at
 from sim.engine.replica import Replica
 from sim.engine.schedulers import ChunkedPrefill
 
@@ -197,9 +197,7 @@ def _mixed_of(replica: Replica, price: Mixed) -> _Mixed:
             drafts = drafter.mixed(count, read, (), chunks, (), prompt_s)
             draft_s, prompt_s, decode_s = drafts[2], prompt_s + drafts[0], decode_s + drafts[1]
             pass_s += draft_s
-        prefill_s = pass_s * prompt_s / (prompt_s + decode_s)
-        if again:
-            prefill_s *= 1.0 - again / tokens
+        prefill_s = billed_to_input(pass_s, prompt_s, decode_s, again, tokens)
         log.leaps += row(
             index, now, pass_s, 0.0, 1, count + prompts, positions + tokens, logits + prompts,
             read + context, growth, pairs + own, pairs_growth, held + kept, prefill_s,

@@ -21,6 +21,7 @@ from sim.report.words import (
     time_ms,
     usd,
 )
+from sim.units import counted
 
 _NAMES: Final = {"ttft": "TTFT", "ttlt": "TTLT", "user_tokens_per_s": "user speed"}
 
@@ -49,9 +50,9 @@ def comparison_answer(found: Comparison) -> str:
 def _too_few(running: Sequence[Arm]) -> str:
     """Say that nobody wins, since not even a median can be told."""
     done = min(arm.outcome.metrics.requests.finished for arm in running if arm.outcome)
-    counted = "1 request was" if done == 1 else f"{count(done)} requests were"
+    were = counted(done, "request was", "requests were")
     return (
-        f"too few requests to tell who is first: {counted} counted, a median takes"
+        f"too few requests to tell who is first: {were} counted, a median takes"
         f" {needed(0.5)}; take more of them"
     )
 

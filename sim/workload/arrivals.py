@@ -1,7 +1,7 @@
 """When requests arrive: one small class a kind; a new kind is a class and a name in the union."""
 
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt, Le
@@ -12,7 +12,7 @@ from sim.units import counted
 from sim.workload.diurnal import Diurnal
 from sim.workload.thinking import Thinking
 from sim.workload.traces import CLOCK_S, read_trace
-from sim.workload.varying import Bursts, Ramp, Rate, Rates
+from sim.workload.varying import Bursts, OfAMean, Ramp, Rates
 from sim.workload.windows import Windows
 
 
@@ -20,19 +20,8 @@ class _Arrivals(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
-class _Steady(_Arrivals):
+class _Steady(OfAMean, _Arrivals):
     """Arrivals of one rate for ever."""
-
-    requests_per_s: Rate
-
-    @property
-    def mean_requests_per_s(self) -> float:
-        """Mean rate."""
-        return self.requests_per_s
-
-    def at_rate(self, requests_per_s: float) -> Self:
-        """Return the same process at another rate."""
-        return self.model_copy(update={"requests_per_s": requests_per_s})
 
 
 class Poisson(_Steady):

@@ -44,11 +44,13 @@ class Varying(BaseModel):
         return "" if self.cv == 1 else f", gaps of CV {self.cv:g}"
 
 
-class AboutAMean(Varying):
-    """A course of the rate about a mean that is given."""
+class OfAMean(BaseModel):
+    """Arrivals whose mean rate is a key of its own."""
+
+    model_config = ConfigDict(defer_build=True)
 
     requests_per_s: Rate
-    """Mean over the whole course."""
+    """Mean over time."""
 
     @property
     def mean_requests_per_s(self) -> float:
@@ -56,8 +58,12 @@ class AboutAMean(Varying):
         return self.requests_per_s
 
     def at_rate(self, requests_per_s: float) -> Self:
-        """Return the same course about another mean."""
+        """Return the same arrivals at another mean rate."""
         return self.model_copy(update={"requests_per_s": requests_per_s})
+
+
+class AboutAMean(OfAMean, Varying):
+    """A course of the rate about a mean that is given."""
 
 
 class Step(BaseModel):

@@ -11,6 +11,7 @@ from sim.records import FloatArray
 from sim.report.figures.palette import palette, translucent
 from sim.report.figures.template import Figure, figure
 from sim.report.words import percent
+from sim.units import counted
 
 _MOST_POINTS: Final = 250
 """Of one panel: as many as a card is wide in half pixels; bins are averaged to get there."""
@@ -40,15 +41,13 @@ def course(table: Timeline) -> Course:
     """Return the course of all replicas: sums, and the mean share of their pools."""
     replicas = [name for name in np.unique(table.columns["replica"]) if name != NOBODY]
     bins = len(np.unique(table.columns["time_s"]))
-    step = -(-bins // _MOST_POINTS)
+    first = np.arange(0, bins, -(-bins // _MOST_POINTS))
 
     def added(name: str, among: Sequence[int]) -> FloatArray:
         each = [table.columns[name][table.columns["replica"] == one] for one in among]
         total: FloatArray = np.sum(each, axis=0)
-        first = np.arange(0, bins, step)
         return np.asarray(np.add.reduceat(total, first) / np.diff([*first, bins]))
 
-    first = np.arange(0, bins, step)
     everyone = list(np.unique(table.columns["replica"]))
     return Course(
         time_s=table.bin_s * np.asarray([*first, bins], dtype=np.float64),
@@ -63,8 +62,7 @@ def course_finding(seen: Course) -> str:
     kv, most = percent(_peak(seen.kv_share), 0), _peak(seen.waiting)
     if most < 0.5:
         return f"Hardly anybody waits; the KV cache peaks at {kv}"
-    noun = "request" if round(most) == 1 else "requests"
-    return f"The queue peaks at {round(most):,} {noun}, KV cache at {kv}"
+    return f"The queue peaks at {counted(round(most), 'request')}, KV cache at {kv}"
 
 
 def course_figure(
