@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from calibration.validate.recipes import recipe_of
+from calibration.validate.recipes import Recipe, Settings, recipe_of
 from calibration.validate.runs import MeasuredRun
 from sim.engine import simulate
 from sim.errors import SimError, UnknownNameError
@@ -62,52 +62,68 @@ def weights_of(run: MeasuredRun, model: Model) -> str:
     return "nvfp4" if run.weights == "fp4" else run.weights
 
 
-def scenario_of(run: MeasuredRun) -> Scenario:
-    """Return the closed loop of the benchmark on the run's deployment, or raise `SimError`."""
-    recipe = recipe_of(run)
+def scenario_of(run: MeasuredRun, settings: Settings = "suite") -> Scenario:
+    """Return the closed loop of the benchmark on the run's deployment, or raise `SimError`.
+
+    What the row says of its server comes first, then (`settings`) the suite's scripts where the
+    run is one of theirs, then the engine's defaults.
+    """
+    recipe, own = recipe_of(run, settings), run.own
+    share = SHORTEST_SHARE if own.shortest_share is None else own.shortest_share
     content: dict[str, Any] = {
         "name": run.case,
         "model": run.model,
         "hardware": run.gpu,
         "engine": run.engine,
-        "engine_options": recipe.engine_options,
-        "deployment": {
-            "tensor_parallel": run.tensor_parallel,
-            "expert_parallel": recipe.expert_parallel,
-            "attention_data_parallel": run.attention_data_parallel,
-            "weights": weights_of(run, load_model(run.model)),
-            "kv_precision": recipe.kv_precision,
-            "max_sequences": run.concurrency,
-            "max_batched_tokens": recipe.max_batched_tokens,
-        },
-        "decoding": recipe.decoding,
+        "engine_options": {**recipe.engine_options, **dict(own.engine)},
+        "deployment": _deployment(run, recipe),
+        "decoding": own.decoding or recipe.decoding,
         "workload": {
             "arrivals": {"kind": "closed_loop", "users": run.concurrency},
-            "input_tokens": _lengths(run.input_tokens),
-            "output_tokens": _lengths(run.output_tokens),
+            "input_tokens": _lengths(run.input_tokens, share),
+            "output_tokens": _lengths(run.output_tokens, share),
         },
-        "run": {"requests": PROMPTS_PER_USER * run.concurrency, "seed": _SEED},
+        "run": {
+            "requests": own.num_prompts or PROMPTS_PER_USER * run.concurrency,
+            "seed": _SEED,
+        },
     }
     return build_scenario(content, where="the run", folder=Path())
 
 
-def _lengths(nominal: int) -> dict[str, object]:
-    return {"kind": "uniform", "low": max(1, floor(SHORTEST_SHARE * nominal)), "high": nominal}
+def _deployment(run: MeasuredRun, recipe: Recipe) -> dict[str, object]:
+    return {
+        "tensor_parallel": run.tensor_parallel,
+        "expert_parallel": recipe.expert_parallel,
+        "attention_data_parallel": run.attention_data_parallel,
+        "weights": weights_of(run, load_model(run.model)),
+        "kv_precision": recipe.kv_precision,
+        "max_sequences": run.concurrency,
+        "max_batched_tokens": recipe.max_batched_tokens,
+    } | dict(run.own.deployment)
+
+
+def _lengths(nominal: int, shortest_share: float) -> dict[str, object]:
+    return {"kind": "uniform", "low": max(1, floor(shortest_share * nominal)), "high": nominal}
 
 
 def predict(
-    run: MeasuredRun, statistic: Statistic, engine_file: Path | None = None
+    run: MeasuredRun,
+    statistic: Statistic,
+    engine_file: Path | None = None,
+    settings: Settings = "suite",
 ) -> Prediction | Refusal:
     """Simulate one run, or say why that cannot be done.
 
-    `engine_file` is a preset that stands in for that of the run's engine, for fits of it.
+    `settings` says whose stand where the row says nothing. `engine_file` is a preset that stands
+    in for that of the run's engine, for fits of it.
     """
     started_s = perf_counter()
     reason = _refusal(run)
     if reason is not None:
         return Refusal(run.case, reason)
     try:
-        scenario = scenario_of(run)
+        scenario = scenario_of(run, settings)
         if engine_file is not None:
             scenario = scenario.model_copy(update={"engine": str(engine_file)})
         ttfts_s, tpots_s = _latencies(scenario)

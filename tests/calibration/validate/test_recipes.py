@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from calibration.validate.recipes import drafted_tokens, recipe_of
+from calibration.validate.recipes import recipe_of
+from calibration.validate.recipes.trtllm import drafted_tokens
 from calibration.validate.replay import Prediction, predict, scenario_of
 from calibration.validate.runs import MeasuredRun, read_runs
 
@@ -67,10 +68,8 @@ def test_three_drafts_give_the_published_tokens_a_pass(a_run: Callable[..., Meas
 
 
 def test_drafts_gain_less_than_the_tokens_they_yield(a_run: Callable[..., MeasuredRun]) -> None:
-    drafting = predict(a_run(ON_EIGHT | {"concurrency": 1, "output_tokens": 256}), "mean")
-    # A prompt of 1,023 tokens is none of the suite's, so that nothing is known to be drafted.
-    cells = {"concurrency": 1, "input_tokens": 1023, "output_tokens": 256}
-    plain = predict(a_run(ON_EIGHT | cells), "mean")
+    run = a_run(ON_EIGHT | {"concurrency": 1})
+    drafting, plain = (predict(run, "mean", settings=whose) for whose in ("suite", "engine"))
     assert isinstance(drafting, Prediction)
     assert isinstance(plain, Prediction)
     assert drafting.tpot_ms is not None
