@@ -11,13 +11,20 @@ from types import MappingProxyType
 from typing import Final
 
 from calibration.validate.recipes.families import family_of
-from calibration.validate.recipes.recipe import LENGTHS, SUITE, Recipe, Settings, defaults
+from calibration.validate.recipes.recipe import (
+    FP8_KV_ENGINES,
+    LENGTHS,
+    SUITE,
+    Recipe,
+    Settings,
+    defaults,
+)
 from calibration.validate.recipes.sglang import sglang
 from calibration.validate.recipes.trtllm import trtllm
 from calibration.validate.recipes.vllm import vllm
 from calibration.validate.runs import MeasuredRun
 
-__all__ = ["SUITE", "Recipe", "Settings", "recipe_of"]
+__all__ = ["FP8_KV_ENGINES", "SUITE", "Recipe", "Settings", "recipe_of"]
 
 _ENGINES: Final[Mapping[str, Callable[[MeasuredRun, str], Recipe | None]]] = MappingProxyType(
     {"sglang": sglang, "trtllm": trtllm, "vllm": vllm}
