@@ -77,6 +77,9 @@ def _deepseek(run: MeasuredRun) -> Recipe | None:
     if (label, run.gpu) == ("fp4", "b200_sxm"):
         return _plain(run, 0.8, f"dsr1_fp4_b200_trt.sh@{_NOW}")
     if (label, run.gpu) == ("fp8", "h200_sxm"):
+        drafted = drafted_tokens(run)
+        if drafted:
+            return _with_drafts(run, drafted, 0.75)
         return _plain(run, 0.75, f"dsr1_fp8_h200_trt.sh@{_NOW}")
     return None
 
@@ -101,7 +104,7 @@ def _fp8_on_b200(run: MeasuredRun) -> Recipe:
     """
     drafted = drafted_tokens(run)
     if drafted:
-        return _with_drafts(run, drafted)
+        return _with_drafts(run, drafted, 0.7 if run.attention_data_parallel > 1 else 0.8)
     if run.expert_parallel > 1:
         return _first_on_b200(run)
     options: dict[str, object] = streaming(10)
@@ -124,21 +127,21 @@ def _first_on_b200(run: MeasuredRun) -> Recipe:
     )
 
 
-def _with_drafts(run: MeasuredRun, drafted: int) -> Recipe:
-    """Return `dsr1_fp8_b200_trt_mtp` (8eec0d4e), which holds nothing back.
+def _with_drafts(run: MeasuredRun, drafted: int, memory_fraction: float) -> Recipe:
+    """Return `dsr1_fp8_{b200,h200}_trt_mtp` (8eec0d4e), which hold nothing back.
 
-    Its token budget, of each rank, is one prompt and what the sequences decode.
+    Their token budget, of each rank, is one prompt and what the sequences decode.
     """
     ranks = run.attention_data_parallel
     decoded = (drafted + 1) * -(-run.concurrency // ranks)
     decoding: dict[str, object] = {"name": "speculative", "drafter": "mtp", "table": MTP_TABLE}
     return Recipe(
         "fp8",
-        {"memory_fraction": 0.7 if ranks > 1 else 0.8},
+        {"memory_fraction": memory_fraction},
         max_batched_tokens=_room_for(decoded + run.input_tokens) * ranks,
         expert_parallel=run.expert_parallel,
         decoding=decoding | {"draft_tokens": drafted},
-        script=f"dsr1_fp8_b200_trt_mtp.sh@{_NOW}",
+        script=f"dsr1_fp8_{run.gpu.removesuffix('_sxm')}_trt_mtp.sh@{_NOW}",
     )
 
 
@@ -148,7 +151,7 @@ def _room_for(tokens: int) -> int:
 
 
 def drafted_tokens(run: MeasuredRun) -> int:
-    """Return how many tokens a run of DeepSeek-R1 in FP8 on B200 is known to have drafted.
+    """Return how many tokens a run of DeepSeek-R1 in FP8 is known to have drafted.
 
     The table does not say; the suite swept the model with and without (`nvidia-master.yaml`,
     `dsr1-fp8-b200-trt` and `-mtp`, at 525079ad, early in 2026, and at 0004cf5f). In the sweeps
@@ -157,10 +160,13 @@ def drafted_tokens(run: MeasuredRun) -> int:
     without drafts the suite itself measured 8.69 and 20.06 ms a token on 2026-05-18 (pull request
     3317), 1.6 and 1.4 times what the table has, and longer answers took less still. Long prompts
     on eight GPUs, and all that spread experts without ranks, were in both, with the same loads:
-    not known, and taken as run without.
+    not known, and taken as run without. On H200 more than 64 users were swept with drafts alone
+    (525079ad and 15843cbf).
     """
-    if run.gpu != "b200_sxm" or run.engine != "trtllm":
+    if run.engine != "trtllm" or run.gpu not in {"b200_sxm", "h200_sxm"}:
         return 0
+    if run.gpu == "h200_sxm":
+        return (1 if run.attention_data_parallel > 1 else 3) if run.concurrency > 64 else 0
     long = run.input_tokens == 8192
     if run.attention_data_parallel == 8:
         return 1 if long or run.concurrency == 128 else 0

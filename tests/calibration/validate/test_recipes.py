@@ -38,7 +38,9 @@ def a_run(runs_file: RunsFile, row: Row) -> Callable[..., MeasuredRun]:
         ({"concurrency": 64, **SPREAD}, 0),  # in both
         ({"concurrency": 64, "input_tokens": 8192, **SPREAD}, 1),  # swept with drafts only
         ({"concurrency": 4, "engine": "sglang"}, 0),
-        ({"concurrency": 4, "gpu": "h200_sxm"}, 0),
+        ({"concurrency": 4, "gpu": "h200_sxm"}, 0),  # in both sweeps
+        ({"concurrency": 128, "gpu": "h200_sxm", **SPREAD}, 1),  # swept with drafts only
+        ({"concurrency": 128, "gpu": "h200_sxm", "expert_parallel": 8}, 3),
     ],
 )
 def test_only_runs_known_to_have_drafted_tokens_draft_them(
