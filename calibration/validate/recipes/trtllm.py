@@ -6,7 +6,6 @@ from calibration.validate.recipes.recipe import (
     MAX_BATCHED_TOKENS,
     Recipe,
     Script,
-    default_kv,
     of_script,
     streaming,
 )
@@ -78,6 +77,9 @@ def _deepseek(run: MeasuredRun) -> Recipe | None:
     if (label, run.gpu) == ("fp4", "b200_sxm"):
         return _plain(run, 0.8, f"dsr1_fp4_b200_trt.sh@{_NOW}")
     if (label, run.gpu) == ("fp8", "h200_sxm"):
+        drafted = drafted_tokens(run)
+        if drafted:
+            return _with_drafts(run, drafted, 0.75)
         return _plain(run, 0.75, f"dsr1_fp8_h200_trt.sh@{_NOW}")
     return None
 
@@ -95,41 +97,51 @@ def _plain(run: MeasuredRun, memory_fraction: float, script: str) -> Recipe:
 
 
 def _fp8_on_b200(run: MeasuredRun) -> Recipe:
-    """Return `dsr1_fp8_b200_trt`, or `dsr1_fp8_b200_trt_mtp` where the run drafted tokens.
+    """Return the script of DeepSeek-R1 in FP8 on B200 that a run's parallelism and load tell.
 
-    The first (8eec0d4e) holds prompts back and leaves the KV cache 80 % of what is free, or 75 %
-    for long prompts on four GPUs. Rows with experts spread are older than it.
+    Experts were spread in the first sweeps alone; since then they are where attention is split
+    over ranks, with drafts.
     """
     drafted = drafted_tokens(run)
     if drafted:
-        return _with_drafts(run, drafted)
+        return _with_drafts(run, drafted, 0.7 if run.attention_data_parallel > 1 else 0.8)
+    if run.expert_parallel > 1:
+        return _first_on_b200(run)
     options: dict[str, object] = streaming(10)
     if run.input_tokens == run.output_tokens == 1024 and run.concurrency >= _VERY_MANY_USERS:
         options |= HELD_LONGER
-    script = f"dsr1_fp8_b200_trt.sh@{_NOW}"
-    if run.expert_parallel > 1:
-        return Recipe(default_kv(run), options, expert_parallel=run.expert_parallel, script=script)
     long_on_four = run.tensor_parallel == 4 and run.input_tokens == 8192
     options["memory_fraction"] = 0.75 if long_on_four else 0.8
     tokens = max(MAX_BATCHED_TOKENS, _room_for(run.concurrency + run.input_tokens))
-    return Recipe("fp8", options, tokens, script=script)
+    return Recipe("fp8", options, tokens, script=f"dsr1_fp8_b200_trt.sh@{_NOW}")
 
 
-def _with_drafts(run: MeasuredRun, drafted: int) -> Recipe:
-    """Return `dsr1_fp8_b200_trt_mtp` (8eec0d4e), which holds nothing back.
+def _first_on_b200(run: MeasuredRun) -> Recipe:
+    """Return `dsr1_fp8_b200_trt_slurm` (2e46dba0): one prompt a pass, experts by DeepGEMM."""
+    return Recipe(
+        "fp8",
+        {"memory_fraction": 0.8} | streaming(10),
+        _room_for(run.concurrency + run.input_tokens) * run.attention_data_parallel,
+        run.expert_parallel,
+        script="dsr1_fp8_b200_trt_slurm.sh@2e46dba0",
+    )
 
-    Its token budget, of each rank, is one prompt and what the sequences decode.
+
+def _with_drafts(run: MeasuredRun, drafted: int, memory_fraction: float) -> Recipe:
+    """Return `dsr1_fp8_{b200,h200}_trt_mtp` (8eec0d4e), which hold nothing back.
+
+    Their token budget, of each rank, is one prompt and what the sequences decode.
     """
     ranks = run.attention_data_parallel
     decoded = (drafted + 1) * -(-run.concurrency // ranks)
     decoding: dict[str, object] = {"name": "speculative", "drafter": "mtp", "table": MTP_TABLE}
     return Recipe(
         "fp8",
-        {"memory_fraction": 0.7 if ranks > 1 else 0.8},
+        {"memory_fraction": memory_fraction},
         max_batched_tokens=_room_for(decoded + run.input_tokens) * ranks,
         expert_parallel=run.expert_parallel,
         decoding=decoding | {"draft_tokens": drafted},
-        script=f"dsr1_fp8_b200_trt_mtp.sh@{_NOW}",
+        script=f"dsr1_fp8_{run.gpu.removesuffix('_sxm')}_trt_mtp.sh@{_NOW}",
     )
 
 
@@ -141,17 +153,22 @@ def _room_for(tokens: int) -> int:
 def drafted_tokens(run: MeasuredRun) -> int:
     """Return how many tokens a run of DeepSeek-R1 in FP8 is known to have drafted.
 
-    The table does not say; the suite swept the model with and without (`nvidia-master.yaml` at
-    0004cf5f: `dsr1-fp8-b200-trt`, `-mtp`). Data-parallel attention with 128 users, and eight GPUs
-    with 16, were in the sweep with drafts alone. Those of eight GPUs with 4 and with 64 users were
-    in both; without drafts the suite itself measured 8.69 and 20.06 ms a token on 2026-05-18 (pull
-    request 3317), 1.6 and 1.4 times what the table has, and longer answers took less still. Runs
-    with 8,192 tokens in were in both sweeps, and rows that spread experts over ranks without
-    data-parallel attention are older than either: not known, and taken as run without.
+    The table does not say; the suite swept the model with and without (`nvidia-master.yaml`,
+    `dsr1-fp8-b200-trt` and `-mtp`, at 525079ad, early in 2026, and at 0004cf5f). In the sweeps
+    with drafts alone were: ranks of attention with 128 users or with long prompts; eight GPUs
+    with 16 users, experts not spread. Those of eight GPUs with 4 and with 64 users were in both;
+    without drafts the suite itself measured 8.69 and 20.06 ms a token on 2026-05-18 (pull request
+    3317), 1.6 and 1.4 times what the table has, and longer answers took less still. Long prompts
+    on eight GPUs, and all that spread experts without ranks, were in both, with the same loads:
+    not known, and taken as run without. On H200 more than 64 users were swept with drafts alone
+    (525079ad and 15843cbf).
     """
-    if run.gpu != "b200_sxm" or run.engine != "trtllm" or run.input_tokens != 1024:
+    if run.engine != "trtllm" or run.gpu not in {"b200_sxm", "h200_sxm"}:
         return 0
-    if run.attention_data_parallel == 8 and (run.concurrency, run.output_tokens) == (128, 8192):
-        return 1
-    spread = run.attention_data_parallel * run.expert_parallel
-    return 3 if spread == 1 and run.tensor_parallel == 8 and run.concurrency <= 64 else 0
+    if run.gpu == "h200_sxm":
+        return (1 if run.attention_data_parallel > 1 else 3) if run.concurrency > 64 else 0
+    long = run.input_tokens == 8192
+    if run.attention_data_parallel == 8:
+        return 1 if long or run.concurrency == 128 else 0
+    plain = run.attention_data_parallel * run.expert_parallel == 1 and run.tensor_parallel == 8
+    return 3 if plain and not long and run.concurrency <= 64 else 0

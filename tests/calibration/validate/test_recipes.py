@@ -34,8 +34,13 @@ def a_run(runs_file: RunsFile, row: Row) -> Callable[..., MeasuredRun]:
         ({"concurrency": 64, "expert_parallel": 8}, 0),  # older than either sweep: not known
         ({"concurrency": 128, "output_tokens": 8192, **SPREAD}, 1),  # swept with drafts only
         ({"concurrency": 256, "output_tokens": 8192, **SPREAD}, 0),  # in both sweeps
+        ({"concurrency": 128, **SPREAD}, 1),  # swept with drafts only
+        ({"concurrency": 64, **SPREAD}, 0),  # in both
+        ({"concurrency": 64, "input_tokens": 8192, **SPREAD}, 1),  # swept with drafts only
         ({"concurrency": 4, "engine": "sglang"}, 0),
-        ({"concurrency": 4, "gpu": "h200_sxm"}, 0),
+        ({"concurrency": 4, "gpu": "h200_sxm"}, 0),  # in both sweeps
+        ({"concurrency": 128, "gpu": "h200_sxm", **SPREAD}, 1),  # swept with drafts only
+        ({"concurrency": 128, "gpu": "h200_sxm", "expert_parallel": 8}, 3),
     ],
 )
 def test_only_runs_known_to_have_drafted_tokens_draft_them(
@@ -57,6 +62,19 @@ def test_a_drafting_server_takes_one_prompt_a_pass(a_run: Callable[..., Measured
     # Without drafts at least 8192: (64 + 8192 + 127) / 64 = 130 whole.
     long = a_run(ON_EIGHT | {"concurrency": 64, "input_tokens": 8192})
     assert recipe_of(long).max_batched_tokens == 130 * 64
+
+
+def test_the_first_server_with_experts_spread_takes_one_prompt_a_pass(
+    a_run: Callable[..., MeasuredRun],
+) -> None:
+    # (64 + 8192 + 64 + 63) / 64 = 130 whole, x 64; `free_gpu_memory_fraction: 0.8`
+    cells = {"expert_parallel": 8, "concurrency": 64, "input_tokens": 8192}
+    recipe = recipe_of(a_run(ON_EIGHT | cells))
+    assert (recipe.kv_precision, recipe.max_batched_tokens) == ("fp8", 130 * 64)
+    assert recipe.engine_options["memory_fraction"] == 0.8
+    # (4 + 1024 + 127) / 64 = 18 whole
+    short = recipe_of(a_run(ON_EIGHT | {"expert_parallel": 8, "concurrency": 4}))
+    assert short.max_batched_tokens == 18 * 64
 
 
 def test_three_drafts_give_the_published_tokens_a_pass(a_run: Callable[..., MeasuredRun]) -> None:
