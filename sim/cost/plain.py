@@ -139,7 +139,8 @@ class Plain:
         norms read 2 and write 2 tensors of the hidden size each; the gated activation reads
         two and writes one tensor of the MLP's width. Hyper-connections of n streams read 3 n + 1
         and write n + 1 around each block where they are fused: once for the coefficients, once for
-        what goes in, and once with what comes out (our count of the kernels that mHC, arXiv:2512.24880, section 4.3, describes).
+        what goes in, and once with what comes out (our count of the kernels that mHC,
+        arXiv:2512.24880, section 4.3, describes).
         """
         streams = self.model.residual_streams
         tensors = 8 if streams == 1 else 2 * (4 * streams + 2)
