@@ -47,7 +47,7 @@ def scenario_for(benchmark: Benchmark, base: Scenario | None) -> Scenario:
             f"the file does not name the {' and the '.join(missing)}",
             remedy="give the deployment with --scenario",
         )
-    scenario = scenario_of(_as_run(benchmark))
+    scenario = scenario_of(_as_run(benchmark), "engine")
     changes: dict[str, float | str | None] = {"replicas": served.replicas or 1}
     if served.kv_precision is not None:
         changes["kv_precision"] = served.kv_precision
