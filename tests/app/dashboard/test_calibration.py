@@ -88,7 +88,7 @@ def test_wrong_timings_are_refused_in_one_sentence(
 
 def test_a_truncated_parquet_is_refused(opened: Callable[[], AppTest]) -> None:
     page = upload(opened(), "c_timings", "t.parquet", b"PAR1\x00\x01", "application/octet-stream")
-    assert "cannot be read as Parquet" in str(page.error[0].value)
+    assert "this Parquet file is cut off" in str(page.error[0].value)
 
 
 def test_an_uploaded_table_of_runs_is_simulated_and_compared(
