@@ -53,7 +53,7 @@ def validate_runs(
     if as_json:
         emit_json(validation.to_json())
         return found
-    _show(_answer(validation), error_tables(validation), (), out)
+    _show(_answer(validation), error_tables(validation), validation.notes, out)
     return found
 
 

@@ -138,7 +138,7 @@ def _of_runs(found: Validation) -> Checked:
             if row.run.tpot_ms is not None and row.predicted.tpot_ms is not None
         ],
     }
-    return Checked(error_tables(found), points, ())
+    return Checked(error_tables(found), points, found.notes)
 
 
 def _of_benchmark(found: BenchmarkValidation) -> Checked:

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from calibration.cells import check_shape, read_cells
 from calibration.importers.gpus import gpu_name
 from calibration.importers.numbers import number
 from calibration.timings.rows import from_rows
 from calibration.timings.schema import COLUMNS
 from calibration.timings.table import Timings
-from calibration.validate.runs import check_shape, read_cells
 from sim.errors import InputError
 from sim.units import MS_PER_S, US_PER_S
 

@@ -1,9 +1,10 @@
 """A whole table of measured runs against the simulator: `validate_file` is the door."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from calibration.cells import unfinished
 from calibration.validate.errors import (
     CONCURRENCY_BANDS,
     GroupErrors,
@@ -14,7 +15,7 @@ from calibration.validate.errors import (
 from calibration.validate.pool import predict_all
 from calibration.validate.replay import Prediction, Refusal, Statistic
 from calibration.validate.runs import MeasuredRun, read_runs
-from calibration.validate.units import check_units
+from calibration.validate.units import check_units, doubtful_units
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,8 @@ class Validation:
     compared: tuple[Compared, ...]
     """In the order of the file."""
     refused: tuple[Refusal, ...]
+    notes: tuple[str, ...] = ()
+    """What a reader of the errors should know of the file."""
 
     @property
     def rows(self) -> int:
@@ -104,6 +107,7 @@ class Validation:
                 for axis, groups in self.by.items()
             },
             "suspect": self.suspect.to_json(),
+            "notes": list(self.notes),
         }
 
 
@@ -139,4 +143,17 @@ def validate_file(
         ttft_statistic=ttft_statistic,
         compared=compared,
         refused=tuple(got for _, got in pairs if isinstance(got, Refusal)),
+        notes=tuple(_notes(path, compared)),
     )
+
+
+def _notes(path: Path, compared: Iterable[Compared]) -> Iterator[str]:
+    end = unfinished(path)
+    if end is not None:
+        yield end
+    rows = list(compared)
+    for name in ("ttft_ms", "tpot_ms"):
+        yield from doubtful_units(
+            name,
+            ((row.run.case, getattr(row.predicted, name), getattr(row.run, name)) for row in rows),
+        )
