@@ -80,7 +80,7 @@ def _check_end(path: Path, rows: Rows) -> None:
     above = {row[-1] for _, row in rows[:-1] if len(row) == len(cells)}
     longer = sorted(cell for cell in above if cell.startswith(last) and cell != last)
     begun = last and last not in above and longer and not _is_number(last)
-    if begun or last.endswith((".", "e", "E", "-", "+")) and _is_number(f"{last}0"):
+    if begun or (last.endswith((".", "e", "E", "-", "+")) and _is_number(f"{last}0")):
         like = f", as `{longer[0]}` begins" if longer else ""
         raise InputError(
             f"line {line} ends with `{last}` and no line break{like}; is the file cut off?",

@@ -52,6 +52,6 @@ def doubtful_units(
     more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
     if found:
         yield (
-            f"`{name}` is about a thousand times the prediction, or a thousandth, in {listed}{more}:"
-            " in other units than milliseconds?"
+            f"`{name}` is about a thousand times the prediction, or a thousandth, in"
+            f" {listed}{more}: see whether it is in milliseconds there"
         )
