@@ -104,7 +104,7 @@ def test_the_gpu_and_the_engine_must_be_among_the_timings(
     l40s = h200.model_copy(update={"name": "l40s"})
     with pytest.raises(InputError, match="no timings of l40s: they are of h200_sxm"):
         fit_timings(products(), l40s)
-    with pytest.raises(InputError, match="no kernels of sglang .* only of vllm"):
+    with pytest.raises(InputError, match=r"no kernels of sglang .* only of vllm"):
         fit_timings(products(), h200, engine="sglang")
 
 
