@@ -48,7 +48,7 @@ def doubtful_units(
         for case, predicted, measured in rows
         if predicted and measured and low < max(measured / predicted, predicted / measured) < high
     ]
-    listed = ", ".join(f"{case} ({ratio:,.3g} times)" for case, ratio in found[:_MOST_NAMED])
+    listed = ", ".join(f"{case} ({ratio:,.4g} times)" for case, ratio in found[:_MOST_NAMED])
     more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
     if found:
         yield (

@@ -46,5 +46,5 @@ def test_single_rows_in_other_units_are_named_and_still_counted(
 def test_many_doubtful_rows_are_counted_not_listed() -> None:
     rows = [(str(place), 10.0, 10_000.0) for place in range(5)]
     (note,) = doubtful_units("tpot_ms", rows)
-    assert "0 (1e+03 times), 1 (1e+03 times), 2 (1e+03 times) and 2 more" in note
+    assert "0 (1,000 times), 1 (1,000 times), 2 (1,000 times) and 2 more" in note
     assert list(doubtful_units("tpot_ms", [("a", None, 3.0), ("b", 10.0, 900.0)])) == []
