@@ -97,7 +97,7 @@ def _benchmark(
         )
     if out is not None:
         write_benchmark_files(validation, out)
-    found = ANSWER if validation.compared else ANSWER_IS_NO
+    found = ANSWER if validation.sound else ANSWER_IS_NO
     if as_json:
         emit_json(validation.to_json())
         return found

@@ -1,9 +1,10 @@
 """A whole table of measured runs against the simulator: `validate_file` is the door."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from calibration.cells import unfinished
 from calibration.validate.errors import (
     CONCURRENCY_BANDS,
     GroupErrors,
@@ -16,7 +17,7 @@ from calibration.validate.recipes import Settings
 from calibration.validate.replay import Prediction, Refusal, Statistic
 from calibration.validate.runs import MeasuredRun, read_runs, unread_columns
 from calibration.validate.told import Told, told_of
-from calibration.validate.units import check_units
+from calibration.validate.units import check_units, doubtful_units
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +52,13 @@ class Validation:
     refused: tuple[Refusal, ...]
     settings: Told
     """Where the settings of the runs came from."""
+    of_the_file: tuple[str, ...] = ()
+    """What a reader of the errors should know of the file."""
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader has to know beside the errors."""
-        return self.settings.notes
+        return (*self.settings.notes, *self.of_the_file)
 
     @property
     def rows(self) -> int:
@@ -156,4 +159,17 @@ def validate_file(
         compared=compared,
         refused=tuple(got for _, got in pairs if isinstance(got, Refusal)),
         settings=told_of(runs, settings, unread_columns(path)),
+        of_the_file=tuple(_notes(path, compared)),
     )
+
+
+def _notes(path: Path, compared: Iterable[Compared]) -> Iterator[str]:
+    end = unfinished(path)
+    if end is not None:
+        yield end
+    rows = list(compared)
+    for name in ("ttft_ms", "tpot_ms"):
+        yield from doubtful_units(
+            name,
+            ((row.run.case, getattr(row.predicted, name), getattr(row.run, name)) for row in rows),
+        )
