@@ -42,6 +42,12 @@ setting was chosen by the error of a row.
 - **Llama-70B on H100.** The first script (70b_fp8_h100_docker.sh, a fork's 4e3c32ef) leaves the KV
   cache at bf16, a later one (2a205bb3) sets fp8. On two GPUs 64 users with long prompts wait 59 s
   for their first token; a bf16 cache gives 54 s, one in fp8 7 s. The rows go by the first.
+- **Llama-70B on vLLM.** The suite had dropped the model when 2026 began (`nvidia-master.yaml` at
+  525079ad lacks it): its rows are of vLLM 0.10.2 (pull request 11, 2025-09-15) to 0.11 (159,
+  2025-11-04), older than the preset's versions. On B200 all versions of the script that can be
+  read capture graphs for decode passes alone (`FULL_DECODE_ONLY`, `splitting_ops: []`; bb4c7f93);
+  H100's and H200's leave vLLM's default, with graphs by pieces for prompts too: a reason for the
+  late first tokens on B200.
 - **Llama-70B on TensorRT-LLM.** All versions of its scripts that can be read hold prompts up to 90
   % of the budget; the budget is 16,384 tokens in all but one (73ef9225: the longest request).
 - **gpt-oss on H100: two kernels.** Since pull request 327 (vLLM 0.12, end of 2025) one kind of

@@ -29,6 +29,7 @@ PROMPTS_PER_USER: Final = 10
 SHORTEST_SHARE: Final = 0.8
 """Lengths are uniform from this share of the nominal one upwards (`--random-range-ratio`)."""
 _SEED: Final = 0
+_UNQUANTISED: Final = frozenset({"bf16", "fp16"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +67,9 @@ def served_of(run: MeasuredRun) -> Served:
     """Return what a row's model in a row's format is.
 
     A label that the checkpoint itself carries in any part is the checkpoint ("fp8": also by
-    blocks; "fp4": MXFP4 or NVFP4). Else it is the checkpoint in NVFP4 or in blocks of FP8 that the
-    catalog lists of the model (they leave some parts in bf16); else the engine quantises all.
+    blocks; "fp4": MXFP4 or NVFP4; "bf16": in all parts). Else it is the checkpoint in NVFP4 or in
+    blocks of FP8 that the catalog lists of the model (they leave some parts in bf16); else the
+    engine quantises all.
     """
     model = load_model(run.model)
     own = {model.weights.of(part) for part in PARTS}
@@ -75,7 +77,8 @@ def served_of(run: MeasuredRun) -> Served:
         "fp8": ("fp8", "fp8_block"),
         "fp4": ("mxfp4", "nvfp4"),
     }
-    if own & set(meant.get(run.weights, (run.weights,))):
+    carried = own & set(meant.get(run.weights, (run.weights,)))
+    if carried and (run.weights not in _UNQUANTISED or own == carried):
         return Served(run.model, "checkpoint", model.weights.kv)
     published: dict[str, Format] = {"fp8": "fp8_block", "fp4": "nvfp4", "nvfp4": "nvfp4"}
     if run.weights in published:

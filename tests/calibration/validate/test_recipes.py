@@ -217,3 +217,25 @@ def test_what_no_script_serves_takes_the_engines_defaults(
 ) -> None:
     run = a_run(R1 | {"input_tokens": 1024, "output_tokens": 1024} | cells)
     assert recipe_of(run) == recipe_of(run, "engine")
+
+
+@pytest.mark.parametrize(
+    ("engine", "gpu", "ranks", "tokens"),
+    [
+        ("vllm", "h100_sxm", 1, 8192),  # EngineArgs.get_batch_defaults: from 70 GiB on
+        ("vllm", "a100_sxm_80gb", 1, 2048),  # the same: no A100
+        ("vllm", "l40s", 1, 2048),
+        ("vllm", "h100_sxm", 4, 4 * 8192),  # each rank has its own
+        ("sglang", "l40s", 1, 4096),  # ServerArgs: below 60 GiB
+        ("sglang", "h200_sxm", 1, 8192),
+        ("sglang", "b200_sxm", 1, 16384),
+        ("sglang", "b200_sxm", 4, 16384),  # shared out over the ranks
+        ("trtllm", "l40s", 1, 8192),
+        ("vllm", "abacus", 1, 8192),  # refused later, with the reason
+    ],
+)
+def test_an_engines_own_budget_of_a_pass_goes_by_the_gpu(
+    a_run: Callable[..., MeasuredRun], engine: str, gpu: str, ranks: int, tokens: int
+) -> None:
+    run = a_run({"engine": engine, "gpu": gpu, "attention_data_parallel": ranks})
+    assert recipe_of(run).max_batched_tokens == tokens

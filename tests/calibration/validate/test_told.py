@@ -36,7 +36,7 @@ def test_a_run_of_the_suites_lengths_takes_its_script_unless_asked_not_to(
     assert scenario_of(run).deployment.max_batched_tokens == 32768
     own = scenario_of(run, "engine")
     assert own.deployment.kv_precision == "bf16"  # SGLang's `auto`
-    assert own.deployment.max_batched_tokens == 8192
+    assert own.deployment.max_batched_tokens == 16384  # SGLang's on 160 GB and more
     assert own.engine_options.chosen == {}
 
 
