@@ -49,7 +49,7 @@ def scenario_for(benchmark: Benchmark, base: Scenario | None) -> Scenario:
         )
     if benchmark.speculative:
         raise _speculated("")
-    scenario = scenario_of(_as_run(benchmark))
+    scenario = scenario_of(_as_run(benchmark), "engine")
     changes: dict[str, float | str | None] = {
         "replicas": served.replicas or 1,
         "pipeline_parallel": served.pipeline_parallel or 1,

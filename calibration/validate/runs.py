@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from calibration.cells import check_shape, named, read_cells
 from calibration.importers.gpus import gpu_name
+from calibration.validate.own import OPTIONAL, Own, own_of
 from sim.errors import InputError
 
 REQUIRED: Final = (
@@ -25,7 +26,7 @@ REQUIRED: Final = (
     "ttft_ms",
     "tpot_ms",
 )
-"""Columns that the replay needs; others are ignored."""
+"""Columns that the replay needs; those of `own.py` may stand beside them."""
 SUSPECT: Final = "suspect"
 """Optional column: 1 marks a row whose source looks wrong; it is reported apart."""
 MEASURED_ON: Final = "measured_on"
@@ -59,6 +60,8 @@ class MeasuredRun:
     suspect: bool
     measured_on: str = ""
     """ISO date; empty where the table does not say."""
+    own: Own = field(default_factory=Own)
+    """What the row says itself of the server's settings and of the load."""
 
 
 def read_runs(path: Path) -> tuple[MeasuredRun, ...]:
@@ -72,10 +75,16 @@ def read_runs(path: Path) -> tuple[MeasuredRun, ...]:
         raise InputError(
             f"column{plural} missing: {names}" + (f" (found {named(more)})" if more else ""),
             where=str(path),
-            remedy="a table of measured runs has one row a run; more columns are ignored",
+            remedy="a table of measured runs has one row a run (docs/calibration.md)",
         )
     check_shape(path, header, rows)
     return tuple(_Row(path, line, dict(zip(header, row, strict=True))).run() for line, row in rows)
+
+
+def unread_columns(path: Path) -> tuple[str, ...]:
+    """Return the columns of a table of measured runs that nothing here reads."""
+    known = {*REQUIRED, *OPTIONAL, SUSPECT, MEASURED_ON}
+    return tuple(name for name in read_cells(path)[0] if name and name not in known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +114,7 @@ class _Row:
             tpot_ms=None if one_token else self.positive("tpot_ms"),
             suspect=self.flag(SUSPECT),
             measured_on=self.cells.get(MEASURED_ON, ""),
+            own=own_of(self.cells, where=f"{self.path}, line {self.line}"),
         )
 
     def text(self, name: str) -> str:

@@ -13,8 +13,10 @@ from calibration.validate.errors import (
     relative_error,
 )
 from calibration.validate.pool import predict_all
+from calibration.validate.recipes import Settings
 from calibration.validate.replay import Prediction, Refusal, Statistic
-from calibration.validate.runs import MeasuredRun, read_runs
+from calibration.validate.runs import MeasuredRun, read_runs, unread_columns
+from calibration.validate.told import Told, told_of
 from calibration.validate.units import check_units, doubtful_units
 
 
@@ -48,8 +50,15 @@ class Validation:
     compared: tuple[Compared, ...]
     """In the order of the file."""
     refused: tuple[Refusal, ...]
-    notes: tuple[str, ...] = ()
+    settings: Told
+    """Where the settings of the runs came from."""
+    of_the_file: tuple[str, ...] = ()
     """What a reader of the errors should know of the file."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader has to know beside the errors."""
+        return (*self.settings.notes, *self.of_the_file)
 
     @property
     def rows(self) -> int:
@@ -107,6 +116,7 @@ class Validation:
                 for axis, groups in self.by.items()
             },
             "suspect": self.suspect.to_json(),
+            "settings": self.settings.to_json(),
             "notes": list(self.notes),
         }
 
@@ -124,16 +134,21 @@ def validate_file(
     path: Path,
     *,
     ttft_statistic: Statistic = "mean",
+    settings: Settings = "suite",
     workers: int = 2,
     progress: Callable[[int, int], None] | None = None,
 ) -> Validation:
     """Simulate every run of a table as its benchmark drove it, and compare.
 
-    `ttft_statistic` says what the table's TTFT is, once for the whole file. `progress` is told how
+    `ttft_statistic` says what the table's TTFT is, once for the whole file; `settings`, whose
+    stand where the table says nothing: those of the suite's scripts, for runs that have its
+    lengths, or the engine's own. `progress` is told how
     many of how many rows are done. A row that cannot be simulated is refused with its reason.
     """
     runs = read_runs(path)
-    results = predict_all(runs, ttft_statistic, workers=workers, progress=progress)
+    results = predict_all(
+        runs, ttft_statistic, workers=workers, progress=progress, settings=settings
+    )
     pairs = list(zip(runs, results, strict=True))
     compared = tuple(Compared(run, got) for run, got in pairs if isinstance(got, Prediction))
     for name in ("ttft_ms", "tpot_ms"):
@@ -143,7 +158,8 @@ def validate_file(
         ttft_statistic=ttft_statistic,
         compared=compared,
         refused=tuple(got for _, got in pairs if isinstance(got, Refusal)),
-        notes=tuple(_notes(path, compared)),
+        settings=told_of(runs, settings, unread_columns(path)),
+        of_the_file=tuple(_notes(path, compared)),
     )
 
 
