@@ -106,3 +106,52 @@ def test_a_refusal_says_which_timings_could_not_be_used(h200: GpuProfile) -> Non
     )
     with pytest.raises(InputError, match=r"1 timings are too few: 4 at least \(of 20; not"):
         fit_timings(checked(table, "a test"), h200)
+
+
+def _experts(routings: list[str]) -> Timings:
+    facts = {
+        "operation": "experts",
+        "precision": "bf16",
+        "gpu": "h200_sxm",
+        "engine": "vllm",
+        "engine_version": "1.0",
+        "source": "planted by a test",
+        "experts": 64,
+        "active_experts": 4,
+        "hidden_size": 2048,
+        "intermediate_size": 1024,
+        "tensor_parallel": 1,
+        "expert_parallel": 1,
+    }
+    rows = len(routings)
+    tokens = 1024 * np.arange(1, rows + 1)
+    latency = 3e-4 + 1e-7 * tokens  # at the peak 2 x 4 x 6.3e6 FLOP a token take 0.5e-7 s
+    table = from_columns(
+        {**facts, "latency_s": latency, "tokens": tokens, "routing": routings}, rows
+    )
+    return checked(table, "a test")
+
+
+def test_one_timing_of_the_most_lifelike_routing_does_not_drop_the_others(
+    h200: GpuProfile,
+) -> None:
+    (found,) = fit_timings(_experts(["power_law_1.2"] + ["balanced"] * 8), h200).accepted
+    assert found.evidence.points == 8
+    assert found.evidence.note is not None
+    assert "routed by balanced" in found.evidence.note
+    (lifelike,) = fit_timings(_experts(["power_law_1.2"] * 4 + ["balanced"] * 8), h200).accepted
+    assert lifelike.evidence.points == 4
+
+
+def test_weights_that_the_l2_cache_holds_may_come_faster_than_from_memory(
+    h200: GpuProfile, products: Plant
+) -> None:
+    """N = K = 2,048 in bf16 are 8 MB, far below 50 MB of L2: twice the bandwidth is possible."""
+    rows = products(noise=0.0)
+    small = (rows.number("outer") <= 2048) & (rows.number("inner") <= 2048)
+    few = rows.keep(small & (rows.number("tokens") <= 64))
+    latency = few.number("latency_s") / 4.0
+    column = few.table.column_names.index("latency_s")
+    quick = checked(few.table.set_column(column, "latency_s", [latency]), "a test")
+    (found,) = fit_timings(quick, h200).accepted
+    assert found.part == "gemm.bf16"
