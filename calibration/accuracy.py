@@ -49,7 +49,7 @@ figures of an earlier prototype that saw rows of the same collection; cross-vali
 users at once, lengths uniform in 80 to 100 % of the nominal ones, no request pipeline. What the
 suites' public server scripts set (github.com/SemiAnalysisAI/InferenceX) is set here too: token
 budgets, precision of the KV cache, how long prompts are held back, how often an engine looks for
-new ones, spread of experts, tokens drafted (`calibration/validate/recipes.py`, with commits).
+new ones, spread of experts, tokens drafted (`calibration/validate/recipes/`, with commits).
 Where a script changed, a row goes by its date and by what was swept when. Where they say nothing,
 the engine's default holds: an FP8 cache for FP8 checkpoints on TensorRT-LLM, bf16 elsewhere.
 Engines of the runs are older than the kernels of the tables.

@@ -74,7 +74,7 @@ def test_the_kv_cache_has_the_engines_default_precision(
     ("cells", "reason"),
     [
         ({"model": "nobody/knows-7b"}, "nobody/knows-7b is not in the catalog"),
-        ({"gpu": "h100"}, "did you mean .*h100_sxm"),
+        ({"gpu": "h100_sx"}, "did you mean .*h100_sxm"),
         ({"engine": "lmdeploy"}, "no engine named `lmdeploy`"),
         ({"weights": "fp3"}, "weights in fp3 are not counted"),
         ({"expert_parallel": 8}, "experts over 8 GPUs, but a stage has 1 "),
