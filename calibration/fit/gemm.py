@@ -91,7 +91,6 @@ def gemm_problem(timings: Timings, precision: Precision, source: Source) -> Prob
         make=make,
         base_s=source.base_seconds(base, seconds, coordinates),
         scored=scored,
-        certain_floor_s=np.maximum(flop / peak, (moved - source.l2_bytes) / bandwidth),
         regimes=by_tokens(m, scored),
         table=GridTable(KNOTS, coordinates, base.residual, PENALTY),
     )
