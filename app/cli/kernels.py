@@ -6,6 +6,7 @@ from app.cli.exits import ANSWER
 from app.cli.output import emit, emit_json, waiting
 from app.cli.page import Page
 from calibration.fit import Result, fit_timings, to_document, write_profile, write_report
+from calibration.fit.document import stated_error
 from calibration.timings import read_timings, write_timings
 from sim.hardware import load_fitted_named, load_gpu
 from sim.hardware.evidence import Evidence
@@ -68,10 +69,10 @@ def _place(name: str) -> Path:
 
 
 def _known(evidence: Evidence) -> str:
-    """Return the held-out error, and how well it is known where timings are few."""
-    spread = evidence.held_out_spread
+    """Return the held-out error, and where timings are few how high it may really be."""
     said = percent(evidence.held_out["all"])
-    return said if spread is None else f"{said} ± {percent(2.0 * spread)}"
+    few = evidence.held_out_spread is not None
+    return f"{said}, up to {percent(stated_error(evidence))}" if few else said
 
 
 def _show(result: Result, path: Path, report: Path) -> None:
