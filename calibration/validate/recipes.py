@@ -8,6 +8,7 @@ with another version of one, its row is off, and stays off.
 from dataclasses import dataclass, field
 from typing import Final
 
+from calibration.validate.rigs import of_inferencex
 from calibration.validate.runs import MeasuredRun
 from sim.precision import Precision
 
@@ -31,6 +32,7 @@ MTP_TABLE: Final = "mtp3-deepseek-r1"
 MINIMAX_CHANGED: Final = "2026-04-03"
 """Pull request 947 of the suite: rows of before were made with the first script of B200."""
 _MANY_USERS, _VERY_MANY_USERS = 16, 64
+_PREFILL_MORE: Final = 1500
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +45,16 @@ class Recipe:
     """Token budget of a pass, of all ranks of data-parallel attention together."""
     expert_parallel: int = 1
     decoding: dict[str, object] = field(default_factory=lambda: {"name": "autoregressive"})
+    scheduler: dict[str, object] | None = None
+    """None: the engine's own."""
 
 
 def recipe_of(run: MeasuredRun) -> Recipe:
     """Return what the scripts set for a run like this, or the engine's own defaults."""
     if run.engine == "trtllm":
         return _trtllm(run)
+    if run.engine == "sglang" and not of_inferencex(run):
+        return _generated_for_sglang(run)
     if run.engine == "sglang" and "DeepSeek-R1" in run.model:
         return _deepseek_on_sglang(run)
     if run.engine == "vllm":
@@ -180,16 +186,37 @@ def _minimax_on_h200(run: MeasuredRun) -> Recipe:
 
 
 def _deepseek_on_sglang(run: MeasuredRun) -> Recipe:
-    """Return `dsr1_fp8_{h200,b200}`.
+    """Return `dsr1_fp8_{h200,b200}` (161e7f65, 3b8a2f94).
 
-    On B200: `--kv-cache-dtype fp8_e4m3`, `--scheduler-recv-interval` 30 from 16 users on, else 10
-    (new requests are looked for once in so many passes); on four GPUs 95 % of the memory.
+    Answers go out every 10 tokens (`--stream-interval`), on B200 every 30. There the cache is in
+    FP8 (`--kv-cache-dtype fp8_e4m3`), new requests are looked for once in 30 decode passes from 16
+    users on, else in 10 (`--scheduler-recv-interval`), and four GPUs have 95 % of the memory.
     """
     wide = run.tensor_parallel == 8
     fraction, tokens = (0.82, 32768) if wide else (0.95, 8192)
-    options: dict[str, object] = {"memory_fraction": fraction}
+    options: dict[str, object] = {"memory_fraction": fraction, "stream_interval_tokens": 10}
     kv: Precision = "bf16"
     if run.gpu == "b200_sxm":
         kv = "fp8"
-        options["pick_up_passes"] = 30 if wide and run.concurrency >= _MANY_USERS else 10
+        options["stream_interval_tokens"] = 30
+        many = wide and run.concurrency >= _MANY_USERS
+        options["pick_up_every_passes"] = 30 if many else 10
     return Recipe(kv, options, tokens, run.expert_parallel)
+
+
+def _generated_for_sglang(run: MeasuredRun) -> Recipe:
+    """Return what AIConfigurator's generator sets (`rule_plugin/sglang.rule` at 1089dfa8).
+
+    Prompts ride along with decode passes (`--enable-mixed-chunk`), there is a graph for each batch
+    size, and `--max-prefill-tokens` is one prompt and 1,500 tokens: a pass takes prompts in until
+    the next one is no shorter than what is left of that beside the tokens it decodes, and one in
+    any case (`PrefillAdder.add_one_req`). `--chunked-prefill-size` is left at SGLang's own.
+    """
+    left = run.input_tokens + _PREFILL_MORE - run.concurrency
+    prompts = max(1, -(-left // run.input_tokens) - 1)
+    return Recipe(
+        _default_kv(run),
+        max_batched_tokens=MAX_BATCHED_TOKENS,
+        expert_parallel=run.expert_parallel,
+        scheduler={"kind": "chunked_prefill", "max_prompts_per_pass": prompts},
+    )

@@ -1,7 +1,6 @@
 """Simulate one measured run as its benchmark drove it. Nothing in here was fitted to a run."""
 
 from dataclasses import dataclass
-from math import floor
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Final, Literal
@@ -9,6 +8,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from calibration.validate.recipes import recipe_of
+from calibration.validate.rigs import lengths_of
 from calibration.validate.runs import MeasuredRun
 from sim.engine import simulate
 from sim.errors import SimError, UnknownNameError
@@ -25,8 +25,6 @@ Statistic = Literal["mean", "median"]
 
 PROMPTS_PER_USER: Final = 10
 """Convention of the suites: `--num-prompts` is ten times `--max-concurrency`."""
-SHORTEST_SHARE: Final = 0.8
-"""Lengths are uniform from this share of the nominal one upwards (`--random-range-ratio`)."""
 _SEED: Final = 0
 
 
@@ -81,18 +79,15 @@ def scenario_of(run: MeasuredRun) -> Scenario:
             "max_batched_tokens": recipe.max_batched_tokens,
         },
         "decoding": recipe.decoding,
+        "scheduler": recipe.scheduler,
         "workload": {
             "arrivals": {"kind": "closed_loop", "users": run.concurrency},
-            "input_tokens": _lengths(run.input_tokens),
-            "output_tokens": _lengths(run.output_tokens),
+            "input_tokens": lengths_of(run, run.input_tokens),
+            "output_tokens": lengths_of(run, run.output_tokens),
         },
         "run": {"requests": PROMPTS_PER_USER * run.concurrency, "seed": _SEED},
     }
     return build_scenario(content, where="the run", folder=Path())
-
-
-def _lengths(nominal: int) -> dict[str, object]:
-    return {"kind": "uniform", "low": max(1, floor(SHORTEST_SHARE * nominal)), "high": nominal}
 
 
 def predict(

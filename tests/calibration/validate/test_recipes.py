@@ -106,3 +106,47 @@ def test_a_token_budget_is_of_each_rank(a_run: Callable[..., MeasuredRun]) -> No
     ranks = {"tensor_parallel": 1, "attention_data_parallel": 4, "expert_parallel": 4}
     lengths = {"input_tokens": 1024, "output_tokens": 1024, "measured_on": "2026-04-27"}
     assert recipe_of(a_run(M25 | ranks | lengths)).max_batched_tokens == 4 * 2048
+
+
+SGLANG = {"model": "deepseek-ai/DeepSeek-R1", "engine": "sglang", "weights": "fp8"}
+LONG = {"tensor_parallel": 8, "input_tokens": 8192, "output_tokens": 1024}
+
+
+@pytest.mark.parametrize(
+    ("cells", "options"),
+    [
+        ({"gpu": "h200_sxm", "concurrency": 64}, {"stream_interval_tokens": 10}),
+        (
+            {"gpu": "b200_sxm", "concurrency": 16},
+            {"stream_interval_tokens": 30, "pick_up_every_passes": 30},
+        ),
+        (
+            {"gpu": "b200_sxm", "concurrency": 8},
+            {"stream_interval_tokens": 30, "pick_up_every_passes": 10},
+        ),
+    ],
+)
+def test_deepseek_on_sglang_streams_and_looks_for_requests_as_its_scripts_say(
+    a_run: Callable[..., MeasuredRun], cells: dict[str, object], options: dict[str, object]
+) -> None:
+    recipe = recipe_of(a_run(SGLANG | LONG | cells))
+    assert recipe.engine_options == options | {"memory_fraction": 0.82}
+    assert recipe.scheduler is None
+
+
+@pytest.mark.parametrize(
+    ("users", "prompt", "prompts"),
+    [
+        (240, 1000, 2),  # 2,260 tokens are left beside those that decode: 1,000 twice, no third
+        (512, 1000, 1),  # 1,988: after the first 988 are left, less than a prompt
+        (240, 2000, 1),  # 3,260: after the first 1,260
+        (20, 8000, 1),
+        (4, 100, 15),  # 1,596: after 15 prompts 96
+    ],
+)
+def test_generated_sglang_servers_mix_as_many_prompts_as_their_budget_lets_in(
+    a_run: Callable[..., MeasuredRun], users: int, prompt: int, prompts: int
+) -> None:
+    cells = {"engine": "sglang", "concurrency": users, "input_tokens": prompt}
+    recipe = recipe_of(a_run(cells | {"output_tokens": 500}))
+    assert recipe.scheduler == {"kind": "chunked_prefill", "max_prompts_per_pass": prompts}
