@@ -6,7 +6,7 @@ from typing import Final
 from calibration.validate.runs import MeasuredRun
 
 SWEPT: Final = frozenset({(1024, 1024), (1024, 8192), (8192, 1024)})
-"""Prompt and answer lengths that InferenceX (InferenceMAX) sweeps: its configurations' only ones."""
+"""Prompt and answer lengths that InferenceX (InferenceMAX) sweeps; it has no others."""
 SPREAD: Final = 0.2
 """Lengths are uniform over so much of the nominal one (`--random-range-ratio 0.8`)."""
 
