@@ -32,7 +32,6 @@ MTP_TABLE: Final = "mtp3-deepseek-r1"
 MINIMAX_CHANGED: Final = "2026-04-03"
 """Pull request 947 of the suite: rows of before were made with the first script of B200."""
 _MANY_USERS, _VERY_MANY_USERS = 16, 64
-_PREFILL_MORE: Final = 1500
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,37 +185,46 @@ def _minimax_on_h200(run: MeasuredRun) -> Recipe:
 
 
 def _deepseek_on_sglang(run: MeasuredRun) -> Recipe:
-    """Return `dsr1_fp8_{h200,b200}` (161e7f65, 3b8a2f94).
+    """Return `dsr1_fp8_{h200,b200}` (161e7f65, 3b8a2f94) and `dsr1_fp4_b200` (285b6628).
 
-    Answers go out every 10 tokens (`--stream-interval`), on B200 every 30. There the cache is in
-    FP8 (`--kv-cache-dtype fp8_e4m3`), new requests are looked for once in 30 decode passes from 16
-    users on, else in 10 (`--scheduler-recv-interval`), and four GPUs have 95 % of the memory.
+    On H200 answers go out every 10 tokens (`--stream-interval`). On B200 the cache is in FP8
+    (`--kv-cache-dtype fp8_e4m3`), all-reduce is FlashInfer's, fused with the norm
+    (`--enable-flashinfer-allreduce-fusion`), and new requests are looked for once in 30 decode
+    passes from 16 users on, else in 10 (`--scheduler-recv-interval`). On four B200 in FP8 the pool
+    ends at 95 % of the memory.
     """
-    wide = run.tensor_parallel == 8
-    fraction, tokens = (0.82, 32768) if wide else (0.95, 8192)
-    options: dict[str, object] = {"memory_fraction": fraction, "stream_interval_tokens": 10}
-    kv: Precision = "bf16"
-    if run.gpu == "b200_sxm":
-        kv = "fp8"
-        options["stream_interval_tokens"] = 30
-        many = wide and run.concurrency >= _MANY_USERS
-        options["pick_up_every_passes"] = 30 if many else 10
-    return Recipe(kv, options, tokens, run.expert_parallel)
+    wide, many = run.tensor_parallel == 8, run.concurrency >= _MANY_USERS
+    if run.gpu != "b200_sxm":
+        return Recipe(
+            "bf16", {"memory_fraction": 0.82, **_streams(10)}, 32768, run.expert_parallel
+        )
+    options: dict[str, object] = {
+        "all_reduce_of": "trtllm",
+        "pick_up_every_passes": 30 if many else 10,
+    }
+    if run.weights == "fp4":
+        options |= {"memory_fraction": 0.85, **_streams(10)}
+        return Recipe("fp8", options, 16384, run.expert_parallel)
+    options["pick_up_every_passes"] = 30 if many and wide else 10
+    options |= {"memory_fraction": 0.82 if wide else 0.95, **_streams(30)}
+    return Recipe("fp8", options, 32768 if wide else 8192, run.expert_parallel)
+
+
+def _streams(tokens: int) -> dict[str, object]:
+    return {"stream_interval_tokens": tokens}
 
 
 def _generated_for_sglang(run: MeasuredRun) -> Recipe:
     """Return what AIConfigurator's generator sets (`rule_plugin/sglang.rule` at 1089dfa8).
 
-    Prompts ride along with decode passes (`--enable-mixed-chunk`), there is a graph for each batch
-    size, and `--max-prefill-tokens` is one prompt and 1,500 tokens: a pass takes prompts in until
-    the next one is no shorter than what is left of that beside the tokens it decodes, and one in
-    any case (`PrefillAdder.add_one_req`). `--chunked-prefill-size` is left at SGLang's own.
+    Prompts ride along with decode passes (`--enable-mixed-chunk`) up to SGLang's own chunk, and
+    there is a graph for each batch size. `--max-prefill-tokens` of one prompt and 1,500 tokens is
+    left out: it would let in one or two prompts a pass, and rows show passes with more (240 users,
+    2,000 tokens in and 100 out: 1.8 prompts for each token that a user gets).
     """
-    left = run.input_tokens + _PREFILL_MORE - run.concurrency
-    prompts = max(1, -(-left // run.input_tokens) - 1)
     return Recipe(
         _default_kv(run),
         max_batched_tokens=MAX_BATCHED_TOKENS,
         expert_parallel=run.expert_parallel,
-        scheduler={"kind": "chunked_prefill", "max_prompts_per_pass": prompts},
+        scheduler={"kind": "chunked_prefill"},
     )

@@ -113,40 +113,40 @@ LONG = {"tensor_parallel": 8, "input_tokens": 8192, "output_tokens": 1024}
 
 
 @pytest.mark.parametrize(
-    ("cells", "options"),
+    ("cells", "told"),
     [
-        ({"gpu": "h200_sxm", "concurrency": 64}, {"stream_interval_tokens": 10}),
+        ({"gpu": "h200_sxm", "concurrency": 64}, ("bf16", 32768, 0.82, 10, None)),
+        ({"gpu": "b200_sxm", "concurrency": 16}, ("fp8", 32768, 0.82, 30, 30)),
+        ({"gpu": "b200_sxm", "concurrency": 8}, ("fp8", 32768, 0.82, 30, 10)),
         (
-            {"gpu": "b200_sxm", "concurrency": 16},
-            {"stream_interval_tokens": 30, "pick_up_every_passes": 30},
+            {"gpu": "b200_sxm", "concurrency": 16, "tensor_parallel": 4},
+            ("fp8", 8192, 0.95, 30, 10),
         ),
         (
-            {"gpu": "b200_sxm", "concurrency": 8},
-            {"stream_interval_tokens": 30, "pick_up_every_passes": 10},
+            {"gpu": "b200_sxm", "concurrency": 16, "tensor_parallel": 4, "weights": "fp4"},
+            ("fp8", 16384, 0.85, 10, 30),
         ),
     ],
 )
 def test_deepseek_on_sglang_streams_and_looks_for_requests_as_its_scripts_say(
-    a_run: Callable[..., MeasuredRun], cells: dict[str, object], options: dict[str, object]
+    a_run: Callable[..., MeasuredRun],
+    cells: dict[str, object],
+    told: tuple[str, int, float, int, int | None],
 ) -> None:
     recipe = recipe_of(a_run(SGLANG | LONG | cells))
-    assert recipe.engine_options == options | {"memory_fraction": 0.82}
     assert recipe.scheduler is None
+    options = recipe.engine_options
+    keys = ("memory_fraction", "stream_interval_tokens", "pick_up_every_passes")
+    found = (recipe.kv_precision, recipe.max_batched_tokens, *(options.get(key) for key in keys))
+    assert found == told
+    assert ("all_reduce_of" in options) == (cells["gpu"] == "b200_sxm")
 
 
-@pytest.mark.parametrize(
-    ("users", "prompt", "prompts"),
-    [
-        (240, 1000, 2),  # 2,260 tokens are left beside those that decode: 1,000 twice, no third
-        (512, 1000, 1),  # 1,988: after the first 988 are left, less than a prompt
-        (240, 2000, 1),  # 3,260: after the first 1,260
-        (20, 8000, 1),
-        (4, 100, 15),  # 1,596: after 15 prompts 96
-    ],
-)
-def test_generated_sglang_servers_mix_as_many_prompts_as_their_budget_lets_in(
-    a_run: Callable[..., MeasuredRun], users: int, prompt: int, prompts: int
+def test_generated_sglang_servers_mix_prompts_into_decode_passes(
+    a_run: Callable[..., MeasuredRun],
 ) -> None:
-    cells = {"engine": "sglang", "concurrency": users, "input_tokens": prompt}
-    recipe = recipe_of(a_run(cells | {"output_tokens": 500}))
-    assert recipe.scheduler == {"kind": "chunked_prefill", "max_prompts_per_pass": prompts}
+    cells = {"engine": "sglang", "concurrency": 240, "input_tokens": 2000, "output_tokens": 100}
+    recipe = recipe_of(a_run(cells))
+    assert recipe.scheduler == {"kind": "chunked_prefill"}
+    # --chunked-prefill-size of a GPU with 90 to 160 GiB (server_args.py)
+    assert recipe.max_batched_tokens == 8192
