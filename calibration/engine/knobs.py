@@ -24,6 +24,7 @@ KNOBS: Final = (
     Knob("host_us_per_sequence", 200, 10, "host time of a pass for each sequence in it"),
     Knob("host_us_per_prefill_pass", 30_000, 2_000, "more host time of a pass that holds prompts"),
     Knob("host_us_per_prompt", 10_000, 500, "more host time for each prompt in a pass"),
+    Knob("host_us_per_launch", 150, 10, "host time for each kernel of a pass without a graph"),
     Knob("small_kernels_us_per_layer", 60, 4, "small kernels and gaps, per layer and pass"),
     Knob("quantise_us_per_product", 10, 2, "kernel that quantises the activations of a product"),
     Knob("expert_prompt_factor", 4, 0.3, "time of prompts in models of experts, times this", 1),

@@ -8,6 +8,7 @@ from sim.cost.dense import Dense
 from sim.cost.fits_range import beyond_the_fits
 from sim.cost.fits_used import fits_used
 from sim.cost.host import HostTime, Size, on_graphs, padded
+from sim.cost.launches import launches_of
 from sim.cost.layers import layers_of
 from sim.cost.layout import Lane, Layout, fullest_lane
 from sim.cost.operation import Operation
@@ -58,7 +59,10 @@ class ForwardPass:
         """Format in which most weights are multiplied."""
         self.weight_only = self.layers.weight_only
         """Stored formats that save bytes only: the GPU multiplies them in 16 bits."""
-        self.host, self._graphs = HostTime.of(engine), engine.graph_batch_sizes
+        quantises = engine.quantise_s_per_product > 0.0
+        self.launches = launches_of(self.layers, self.layout, quantises=quantises)
+        """Kernels that the host starts in a pass that no graph holds."""
+        self.host, self._graphs = HostTime.of(engine, self.launches), engine.graph_batch_sizes
         self.host_beside = None if self.host.plain else self.host
         """Host time that is more than a constant on top; None in the simple case."""
         self.prompt_factor = engine.expert_prompt_factor if self.layers.experts else 1.0
@@ -145,8 +149,7 @@ class ForwardPass:
                 rest_s = self._gpu_side.seconds(*rest, capped=capped) if sequences else 0.0
                 total += self.beyond_kernels_s(total, rest_s, prefill_sequences)
         if self.host_beside is not None:
-            host_s = self.host_beside.seconds(count, tokens, prefill_sequences)
-            return self.host_beside.together(total, host_s)
+            return self.host_beside.together(total, count, tokens, prefill_sequences)
         return total
 
     def beyond_kernels_s(self, gpu_s: float, decode_s: float, prompts: int) -> float:
@@ -224,18 +227,13 @@ class ForwardPass:
             more_s = (self.prompt_factor - 1.0) * max(0.0, gpu_s - alone_s)
             found.append(Operation("prompts beyond their kernels", 1, more_s))
             gpu_s += more_s
-        host_s = self.host_s(
-            load.sequences + load.prefill_sequences,
-            load.positions + load.prefill_tokens,
-            load.prefill_sequences,
-        )
-        exposed_s = self.host.together(gpu_s, host_s) - gpu_s if self.host_beside else host_s
-        if exposed_s:
-            found.append(Operation("host", 1, exposed_s, kind="host"))
+        count, prompts = load.sequences + load.prefill_sequences, load.prefill_sequences
+        held = load.positions + load.prefill_tokens
+        found += self.host.operations(gpu_s, count, held, prompts)
         return tuple(found)
 
     def host_s(self, sequences: int, tokens: int = 0, prompts: int = 0) -> float:
-        """Return the engine's own time per pass, s; with `asynchronous`, beside the GPU's."""
+        """Return the engine's time per pass, s, without launches; see `HostTime`."""
         return self.host.seconds(sequences, tokens, prompts)
 
     def beside_attention_s(self, size: Size, sequences: int) -> float:

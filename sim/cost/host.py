@@ -4,6 +4,8 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from math import ceil
 
+from sim.cost.launches import NO_LAUNCHES, Launches
+from sim.cost.operation import Operation
 from sim.hardware import EngineProfile
 
 Size = tuple[int, float, int] | tuple[int, float, int, int]
@@ -24,9 +26,13 @@ class HostTime:
     asynchronous: bool
     """A pass takes the longer of GPU and host, not their sum."""
 
+    launch_s: float = 0.0
+    """Per kernel that the host starts where no graph holds the pass."""
+    launches: Launches = NO_LAUNCHES
+
     @classmethod
-    def of(cls, engine: EngineProfile) -> "HostTime":
-        """Return the host side of an engine."""
+    def of(cls, engine: EngineProfile, launches: Launches = NO_LAUNCHES) -> "HostTime":
+        """Return the host side of an engine, for a model whose passes start so many kernels."""
         return cls(
             engine.host_s_per_pass,
             engine.host_s_per_sequence,
@@ -35,16 +41,21 @@ class HostTime:
             engine.eager_host_s_per_pass,
             engine.graph_batch_sizes[-1] if engine.graph_batch_sizes else 0,
             engine.asynchronous,
+            engine.host_s_per_launch,
+            launches,
         )
 
     @property
     def plain(self) -> bool:
         """Whether it is only a time per pass and per sequence on top of the GPU's."""
         more = self.prefill_pass_s or self.prompt_s or (self.eager_s and self.largest_graph)
-        return not (more or self.asynchronous)
+        return not (more or self.asynchronous or self.launch_s)
 
     def seconds(self, sequences: int, tokens: int, prompts: int) -> float:
-        """Return the host's time in a pass of `tokens`, `prompts` of its `sequences` prompts."""
+        """Return the host's time in a pass of `tokens`, `prompts` of its `sequences` prompts.
+
+        Launches are not in it.
+        """
         total = self.pass_s + self.sequence_s * sequences
         if prompts:
             total += self.prefill_pass_s + self.prompt_s * prompts
@@ -52,9 +63,31 @@ class HostTime:
             total += self.eager_s
         return total
 
-    def together(self, gpu_s: float, host_s: float) -> float:
-        """Return the time of a pass from that of its two sides."""
-        return max(gpu_s, host_s) if self.asynchronous else gpu_s + host_s
+    def launching_s(self, sequences: int, tokens: int, prompts: int) -> float:
+        """Return the time that the host takes to start all kernels of a pass; 0 from a graph.
+
+        Graphs hold passes up to the largest captured size; where no sizes are given, all decode
+        passes and none with prompts.
+        """
+        graph = self.largest_graph
+        if not self.launch_s or (tokens <= graph if graph else not prompts):
+            return 0.0
+        return self.launch_s * self.launches.count(sequences - prompts, prompts)
+
+    def sides(self, sequences: int, tokens: int, prompts: int) -> tuple[float, float]:
+        """Return what the host does while the GPU works, and what it does in turn with it, s.
+
+        Kernels are started while the GPU works on those before; one thread prepares passes and
+        starts kernels, so that beside the GPU its times add up.
+        """
+        host_s = self.seconds(sequences, tokens, prompts)
+        launch_s = self.launching_s(sequences, tokens, prompts)
+        return (host_s + launch_s, 0.0) if self.asynchronous else (launch_s, host_s)
+
+    def together(self, gpu_s: float, sequences: int, tokens: int, prompts: int) -> float:
+        """Return the time of a pass from that of its GPU side."""
+        beside_s, after_s = self.sides(sequences, tokens, prompts)
+        return (gpu_s if gpu_s >= beside_s else beside_s) + after_s  # noqa: FURB136  # hot
 
     def line(
         self, gpu: tuple[float, float, int], sequences: int, tokens: int
@@ -65,14 +98,27 @@ class HostTime:
         line crosses it: a breakpoint.
         """
         first_s, slope_s, limit = gpu
-        host_s = self.seconds(sequences, tokens, 0)
-        if not self.asynchronous:
-            return first_s + host_s, slope_s, limit
-        if first_s >= host_s:
-            return gpu
+        beside_s, after_s = self.sides(sequences, tokens, 0)
+        if first_s >= beside_s:
+            return first_s + after_s, slope_s, limit
         if slope_s > 0.0:
-            limit = min(limit, max(1, ceil((host_s - first_s) / slope_s)))
-        return host_s, 0.0, limit
+            limit = min(limit, max(1, ceil((beside_s - first_s) / slope_s)))
+        return beside_s + after_s, 0.0, limit
+
+    def operations(
+        self, gpu_s: float, sequences: int, tokens: int, prompts: int
+    ) -> list[Operation]:
+        """Return the time that the host adds to that of the GPU, as lines of a pass."""
+        host_s = self.seconds(sequences, tokens, prompts)
+        shown_s = max(0.0, host_s - gpu_s) if self.asynchronous else host_s
+        waits_s = self.together(gpu_s, sequences, tokens, prompts) - gpu_s - shown_s
+        lines = (("host", shown_s), ("wait for launches", waits_s))
+        launching = self.launching_s(sequences, tokens, prompts) > 0.0
+        return [
+            Operation(name, 1, seconds, kind="host")
+            for name, seconds in (lines if launching else lines[:1])
+            if seconds > 0.0
+        ]
 
 
 def padded(tokens: int, sizes: tuple[int, ...]) -> int:

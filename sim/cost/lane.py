@@ -65,15 +65,18 @@ class LanePass(ForwardPass):
 
         The pass takes `pass_s` through all stages and each later one `slope_s` more. The longest
         stage has ceil(layers / stages) of the layers; the first one has the host's work too, the
-        last one the LM head. A host that works beside the GPU limits the stage instead.
+        last one the LM head. A host that works beside the GPU limits the stage instead. Each stage
+        starts the kernels of its own layers.
         """
         if self.stages == 1:
             return pass_s, slope_s, NO_LIMIT
-        host_s = self.host_s(load.sequences, load.tokens, load.prompts)
+        held = load.sequences, load.tokens, load.prompts
+        host_s = self.host.seconds(*held)
         head_s, share = self.dense.logits_s(load.logits), self.stage_share
         if not self.host.asynchronous:
             layers_s = pass_s - host_s - head_s
             return layers_s * share + max(host_s, head_s), slope_s * share, NO_LIMIT
+        host_s += self.host.launching_s(*held) * share
         gpu_s, slope_s = (pass_s - head_s) * share + head_s, slope_s * share
         if gpu_s >= host_s:
             return gpu_s, slope_s, NO_LIMIT

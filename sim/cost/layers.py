@@ -10,8 +10,16 @@ from sim.cost.layout import Layout
 from sim.cost.work import Gemm, head_gemm, mixer_gemms, mlp_gemms
 from sim.deployment import Deployment
 from sim.hardware import GpuProfile
-from sim.model import DenseMlp, Experts, GroupedQuery, Model, Recurrent
+from sim.model import DenseMlp, Experts, GroupedQuery, Latent, Model, Recurrent
+from sim.model.architecture import Layer
 from sim.precision import Precision
+
+LLAMA_KERNELS = 5
+"""Small kernels of the layer that an engine's time per layer is of: two norms with their
+residuals, the rotary embedding, the write to the KV cache, the activation."""
+_INDEXER_KERNELS = 6
+"""Of sparse attention: norm and rotary embedding of the indexer's keys and queries, their
+quantisation, weights of the heads, write of the keys, top-k (`Indexer` of DeepSeek-V3.2)."""
 
 
 class Small(NamedTuple):
@@ -21,6 +29,8 @@ class Small(NamedTuple):
     """Of the dense MLP's activation on this rank; 0 without one."""
     norms: int
     """Of the hidden size, beyond one for each block."""
+    kernels: int = LLAMA_KERNELS
+    """How many there are (see `small_kernels`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +95,8 @@ def layers_of(model: Model, gpu: GpuProfile, deployment: Deployment) -> Layers:
         dense = isinstance(mlp, DenseMlp)
         width = mlp.intermediate_size / layout.tensor if isinstance(mlp, DenseMlp) else 0.0
         blocks = (mixer is not None) + (mlp is not None)
-        norms = group.layer.norm_elements // model.hidden_size
-        small[Small(width, max(0, norms - blocks))] += count
+        norms = max(0, group.layer.norm_elements // model.hidden_size - blocks)
+        small[Small(width, norms, small_kernels(group.layer, norms))] += count
         reduced += count * ((mixer is not None) + dense)
         reduced_norms += count * _norms_over_ranks(mixer)
     return Layers(
@@ -102,6 +112,41 @@ def layers_of(model: Model, gpu: GpuProfile, deployment: Deployment) -> Layers:
         expert_layers=sum(experts.values()),
         hidden_size=model.hidden_size,
     )
+
+
+def small_kernels(layer: Layer, more_norms: int = 0) -> int:
+    """Count the kernels of a layer that are no product, attention, expert or collective.
+
+    One norm with its residual a block, and `more_norms`; those of the mixer; the activation of a
+    dense MLP; activation and addition of shared experts, and their gate. Kernels inside routed
+    experts (top-k, sorting, activation, sum) are in their timings. A layer of Llama has 5.
+    """
+    mlp = layer.mlp
+    count = (layer.mixer is not None) + (mlp is not None) + more_norms
+    if isinstance(mlp, DenseMlp):
+        count += 1
+    elif isinstance(mlp, Experts) and mlp.shared_intermediate_size:
+        count += 2 + mlp.shared_gate
+    return count + _mixer_kernels(layer)
+
+
+def _mixer_kernels(layer: Layer) -> int:
+    """Count those between the products of a mixer.
+
+    Attention: rotary embedding and write to the cache; norms of queries and of keys; its gate.
+    Latent attention has besides: norm of the latent, norm of the compressed query, and the parts
+    with and without position put together. Recurrence: short convolution, gates, gated norm.
+    """
+    match layer.mixer:
+        case GroupedQuery() as mixer:
+            return 2 + (2 if mixer.qk_norm_elements else 0) + mixer.output_gate
+        case Latent() as mixer:
+            indexer = _INDEXER_KERNELS if mixer.indexer_heads else 0
+            return 4 + (mixer.query_rank is not None) + indexer
+        case Recurrent():
+            return 3
+        case None:
+            return 0
 
 
 def _norms_over_ranks(mixer: object) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 
 from sim.cost.collectives import all_reduce_s, exchange_s, spans_nodes
 from sim.cost.forms import gemm_s
-from sim.cost.layers import Layers, Small
+from sim.cost.layers import LLAMA_KERNELS, Layers, Small
 from sim.cost.layout import Layout
 from sim.cost.operation import Kind, Operation
 from sim.cost.residuals import Curve, grid_of
@@ -22,10 +22,6 @@ from sim.hardware.fitted import CollectiveFit, Collectives, GemmFit
 from sim.model import Model
 from sim.precision import Precision
 from sim.records import FloatArray
-
-_SMALL_KERNELS = 5
-"""Of the layer that the time per layer was chosen on: two norms with their residuals, the rotary
-embedding, the write to the KV cache, the activation. Another norm is another kernel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +133,14 @@ class Plain:
         return self._curves[gemm]
 
     def _small(self, small: Small, tokens: Number, count: int) -> Timed:
-        """Norms, rotary embedding, activation: the overhead, or the bytes if longer.
+        """Norms, rotary embedding, activation: a time per kernel, or the bytes if longer.
 
-        Two fused residual norms read 2 and write 2 tensors of the hidden size each; the gated
-        activation reads two and writes one tensor of the MLP's width. Hyper-connections of n
-        streams read 3 n + 1 and write n + 1 around each block where they are fused: once for the
-        coefficients, once for what goes in, and once with what comes out (our count of the
-        kernels that mHC, arXiv:2512.24880, section 4.3, describes).
+        The time per layer is that of a layer of Llama, with its five kernels. Two fused residual
+        norms read 2 and write 2 tensors of the hidden size each; the gated activation reads
+        two and writes one tensor of the MLP's width. Hyper-connections of n streams read 3 n + 1
+        and write n + 1 around each block where they are fused: once for the coefficients, once for
+        what goes in, and once with what comes out (our count of the kernels that mHC,
+        arXiv:2512.24880, section 4.3, describes).
         """
         streams = self.model.residual_streams
         tensors = 8 if streams == 1 else 2 * (4 * streams + 2)
@@ -151,7 +148,7 @@ class Plain:
         moved = ACTIVATION_BYTES * (tensors * self.model.hidden_size + 3 * small.width) * tokens
         efficiency = self.fitted.gemm["bf16"].bandwidth_efficiency
         memory_s = moved / (efficiency * self.gpu.memory_bandwidth_bytes_per_s.value)
-        overhead_s = self.fitted.layer_overhead_s * (1.0 + small.norms / _SMALL_KERNELS)
+        overhead_s = self.fitted.layer_overhead_s * (small.kernels / LLAMA_KERNELS)
         return Timed(
             "small kernels",
             count,

@@ -127,7 +127,7 @@ def _prompts_of(cost: ForwardPass, beside: _Beside, known: _Known) -> _Prompts:
         if cost.prompt_factor != 1.0:
             pass_s += cost.beyond_kernels_s(pass_s, 0.0, prompts)
         if host is not None:
-            pass_s = host.together(pass_s, host.seconds(prompts, tokens, prompts))
+            pass_s = host.together(pass_s, prompts, tokens, prompts)
         if prompts == 1 and len(known) < _MOST_REMEMBERED:
             known[tokens, context] = pass_s, attention_s
         return pass_s, attention_s
@@ -164,8 +164,8 @@ def _mixed_of(cost: ForwardPass, forms: _Forms, beside: _Beside) -> Mixed:
         if factor != 1.0:
             pass_s += cost.beyond_kernels_s(pass_s, decode_s, prompts)
         if host is not None:
-            decode_s = host.together(decode_s, host.seconds(sequences, positions, 0))
-            pass_s = host.together(pass_s, host.seconds(count, held, prompts))
+            decode_s = host.together(decode_s, sequences, positions, 0)
+            pass_s = host.together(pass_s, count, held, prompts)
         return pass_s, prompt_s, decode_s
 
     return mixed

@@ -105,10 +105,11 @@ def _latent(mixer: Latent, hidden: int, layout: Layout, formats: Formats) -> lis
             Gemm("indexer queries", source, mixer.indexer_heads * mixer.indexer_dim, stored),
             Gemm("indexer keys", hidden, mixer.indexer_dim + mixer.indexer_heads, stored),
         ]
-    up = heads * (mixer.nope_dim + mixer.value_dim)
     return [
         *gemms,
-        Gemm("latent up projections", mixer.kv_rank, up, stored),
+        # absorbed: a batched product before attention and one after it
+        Gemm("latent key projection", mixer.kv_rank, heads * mixer.nope_dim, stored),
+        Gemm("latent value projection", mixer.kv_rank, heads * mixer.value_dim, stored),
         Gemm("output projection", heads * mixer.value_dim, hidden, formats["attention_output"]),
     ]
 

@@ -50,6 +50,7 @@ class EngineProfile(BaseModel):
     asynchronous: bool = False
     host_s_per_prefill_pass: NotNegative = 0.0
     host_s_per_prompt: NotNegative = 0.0
+    host_s_per_launch: NotNegative = 0.0
     small_kernels_s_per_layer: NotNegative | None = None
     """None: as the kernel layer has it."""
     all_reduce_of: str | None = None

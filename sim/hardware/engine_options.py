@@ -44,8 +44,13 @@ class EngineOptions(BaseModel):
     """More host time for a pass that holds prompts, µs."""
     host_us_per_prompt: Microseconds | None = None
     """More host time for each prompt in a pass, µs."""
+    host_us_per_launch: Annotated[float, Ge(0), Le(1_000)] | None = None
+    """Host time for each kernel of a pass that no CUDA graph holds, µs: the pass takes at least
+    the launches of its kernels. Graphs hold passes up to the largest of `graph_batch_sizes`;
+    without these, all passes but those with prompts."""
     small_kernels_us_per_layer: Annotated[float, Ge(0), Le(1_000)] | None = None
-    """Norms, rotary embedding, sampling and gaps between kernels, µs per layer and pass; used
+    """Norms, rotary embedding, write to the cache, activation and gaps between kernels, µs per
+    layer and pass, of a layer with five such kernels (Llama); other layers by their number. Used
     where a kernel fit has none of its own."""
     all_reduce_of: Literal["sglang", "trtllm", "vllm"] | None = None
     """The engine whose all-reduce it takes: its timings stand in, where there are any."""

@@ -102,6 +102,7 @@ class Pipeline:
         head = cost.dense.logits_s(load.logit_positions + load.prefill_sequences)
         share = ceil(layers / cost.layout.pipeline) / layers
         if cost.engine.asynchronous:  # the host works for one pass while the GPU is at another
+            host += share * self.launching_s(load)
             return float(max(host, (pass_s - head) * share + head))
         return float((pass_s - host - head) * share + max(host, head))
 
@@ -115,3 +116,12 @@ class Pipeline:
         if graphs and tokens > graphs[-1]:
             seconds += engine.eager_host_s_per_pass
         return float(seconds)
+
+    def launching_s(self, load: Any) -> float:
+        """Kernels that no graph holds are started one by one, each stage its own."""
+        engine, tokens = self.cost.engine, load.positions + load.prefill_tokens
+        graphs = engine.graph_batch_sizes
+        if tokens <= graphs[-1] if graphs else not load.prefill_sequences:
+            return 0.0
+        kernels = self.cost.launches.count(load.sequences, load.prefill_sequences)
+        return float(engine.host_s_per_launch * kernels)
