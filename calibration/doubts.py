@@ -42,6 +42,20 @@ setting was chosen by the error of a row.
 - **Lengths of Llama-70B on TensorRT-LLM.** Means of 0.75 of the nominal length (50 to 100 %)
   would make TTFT 12 % too short in the median of 17 rows; with 0.9 (80 to 100 %) it is 3 %. TPOT
   does not tell. Held prompts go at 0.75 or at 0.9 of the budget: no row tells.
+- **Llama-8B on SGLang.** Lengths and users are those that AIConfigurator searches, so the servers
+  are taken as its generator starts them (mixed chunks), and the load as its runner drives it:
+  nominal lengths are means. That runner asks for no spread; then users would march in step, first
+  tokens take twice as long as measured and short answers come 30 % too fast. How far they really
+  drift apart is not known; lengths spread by 10 % either way. TTFT turns on it: 26 % is the median
+  error of 18 rows with 10 %, 21 % with 5 %, at a point more of TPOT. A limit on prompts that the
+  generator sets too (`--max-prefill-tokens`) is not in force in the rows: 240 users on eight GPUs
+  get 1.8 prompts in for each token, where it lets in one.
+- **DeepSeek-R1 on SGLang.** Prompts on B200 take 1.7 times their kernels, on H200 hardly longer
+  than these; one factor stands for both. With experts spread (three rows of 8,192 tokens on B200)
+  they take twice as long as without. First tokens of all loads come about 0.1 s later than
+  simulated where prompts are short, as if the first round took a second more: kernels that are
+  compiled when a size is first seen (vLLM issue 56684 has 3 s for each). No constant was made for
+  that.
 - **Qwen3-235B.** Two GPUs need 48 to 55 ms for a token where weights and cache are read in 15:
   no kernel of the tables is so slow, and no setting was recorded.
 - **MiniMax-M2.5 on four H200, and with 8,192-token answers on B200**: 2 to 3 ms a pass more than

@@ -25,9 +25,12 @@ class Preset:
     def knobs(self) -> tuple[Knob, ...]:
         """The settings that are fitted: those that the preset names and calls calibrated.
 
-        What it leaves out stays out: a fit with fewer times carries further.
+        What it leaves out stays out: a fit with fewer times carries further. Where it calls none
+        so, all that is no documented fact of the engine.
         """
-        return tuple(knob for knob in KNOBS if self._origin(knob.key) == "calibrated")
+        origins = {knob.key: self._origin(knob.key) for knob in KNOBS}
+        told = tuple(knob for knob in KNOBS if origins[knob.key] == "calibrated")
+        return told or tuple(knob for knob in KNOBS if origins[knob.key] != "documented")
 
     def value(self, key: str) -> float:
         """Return a setting, as the engine is without it where the preset leaves it out."""
