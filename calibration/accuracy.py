@@ -51,7 +51,7 @@ that InferenceX does not sweep are means (genai-perf, AIPerf), 10 % either way. 
 public server scripts set (github.com/SemiAnalysisAI/InferenceX; for SGLang off that suite the
 generator of github.com/ai-dynamo/aiconfigurator) is set here too: token
 budgets, precision of the KV cache, how long prompts are held back, how often an engine looks for
-new ones, spread of experts, tokens drafted (`calibration/validate/recipes.py`, with commits).
+new ones, spread of experts, tokens drafted (`calibration/validate/recipes/`, with commits).
 Where a script changed, a row goes by its date and by what was swept when. Where they say nothing,
 the engine's default holds: an FP8 cache for FP8 checkpoints on TensorRT-LLM, bf16 elsewhere.
 Engines of the runs are older than the kernels of the tables.

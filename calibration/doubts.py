@@ -13,51 +13,75 @@ setting was chosen by the error of a row.
   *Drafted, for sure* (7 of 18): eight GPUs with data-parallel attention and 128 users, and with 16
   users, were swept with drafts only; with 4 and 64 users the suite's pull request 3317 lists 8.69
   and 20.06 ms a token without drafts (2026-05-18), where the table has 5.38 and 14.21, and less
-  still for answers of 8,192 tokens. *Not drafted*: four GPUs (17.10 here, 16.92 there).
-  *Not known* (10): long prompts on eight GPUs (in both sweeps) and experts spread without
-  data-parallel attention (older than either); they are simulated without.
+  still for answers of 8,192 tokens. *Not drafted*: four GPUs (17.10 here, 16.92 there), and 64
+  users with long prompts and experts spread (in one of the first two sweeps, `nvidia-master.yaml`
+  at 525079ad). *Not known* (9): long prompts on eight GPUs and all other rows with experts spread
+  (in both sweeps of their time, with the same loads); they are simulated without.
   The seven draft three tokens (data-parallel: one) with the means that TensorRT-LLM published for
   this model on eight B200 (2.82 and 1.92 tokens a pass, 2025-05): their median error of TPOT falls
-  from 42 to 20 %, all now short, by 8 to 25 %. Two parts of that are known: without drafts the
-  simulated passes are 13 to 15 % shorter than those of the pull request at all three loads above;
-  and the published means are of one request at a time on prompts not named, where these runs
-  answered random tokens in a chat template. The suite prints no acceptance; none was fitted. The
-  median of the other eleven is 24 %.
+  from 42 to 12 %. The published means are of one request at a time on prompts not named, where
+  these runs answered random tokens in a chat template. The suite prints no acceptance; none was
+  fitted. Without drafts five points of that pull request, none of them in this table, come out 1
+  to 8 % short (TP8, 1,024 tokens in and out, 4, 8, 64 and 128 users: 8.63, 10.29, 18.50 and 23.38
+  for 8.69, 10.86, 20.06 and 24.54 ms; TP4, 16 users: 16.21 for 16.92), and came out 10 to 18 %
+  short before kernels were counted and prompts waited for their launches. The script runs prompts
+  by pieces in graphs from 64 users on, which would shorten those two by 1 %. Rows with experts
+  spread are of TensorRT-LLM 1.1.0rc2 with experts by DeepGEMM, which alone need 5.2 ms a pass with
+  4 users in the wheel's table, of 6.8 ms a token in the row; seven of the eight come out 26 to
+  54 % long without drafts, with three at the published means short by a quarter or more: neither
+  is what ran.
+- **DeepSeek-R1 on SGLang, B200: tokens drafted?** Since pull request 626 (2026-02-03) eight GPUs
+  without spread experts were swept with two drafts (`dsr1_fp8_b200_mtp.sh`), up to 64 users and
+  later up to 512; the plain sweep ends at 64 users, and at 4 with long prompts (525079ad,
+  15843cbf). Rows with 128 and 256 users thus drafted, and those with long prompts and 8 users or
+  more did unless they are older. At first (574bcd35) no chat template was used, and on bare random
+  prompts acceptance collapses (pull request 1736): a pass then verifies three positions for one
+  token, as the two rows with long prompts, 17 % slower than predicted, suggest. Answers of 8,192
+  tokens with 4 users, at 5.76 ms where 8.8 is predicted, were swept both ways. No acceptance is
+  printed: all are simulated without.
+- **Llama-70B on H100.** The first script (70b_fp8_h100_docker.sh, a fork's 4e3c32ef) leaves the KV
+  cache at bf16, a later one (2a205bb3) sets fp8. On two GPUs 64 users with long prompts wait 59 s
+  for their first token; a bf16 cache gives 54 s, one in fp8 7 s. The rows go by the first.
+- **Llama-70B on TensorRT-LLM.** All versions of its scripts that can be read hold prompts up to 90
+  % of the budget; the budget is 16,384 tokens in all but one (73ef9225: the longest request).
+- **gpt-oss on H100: two kernels.** Since pull request 327 (vLLM 0.12, end of 2025) one kind of
+  machine ran the experts in Marlin's kernels, the other set FlashInfer's MXFP8; a row does not say
+  which.
+- **Llama-8B and Qwen3-235B.** Their lengths and users are those that AIConfigurator's team
+  searches, so SGLang is taken as its generator starts it (benchmark/sglang.rule at 043c66c5:
+  prompts are mixed into decode passes) and the load as its runner drives it (genai_perf_runner.py at
+  5e161875): nominal lengths are means. That runner sends prompts of one length; then all users
+  march in step, first tokens take twice as long as measured and short answers come 30 % too fast.
+  How far users really drift apart is not known; lengths spread by 10 % either way. TTFT turns on
+  it: 26 % is the median error of 18 rows of Llama-8B with 10 %, 21 % with 5 %, at a point more of
+  TPOT. A limit that the generator sets too (`--max-prefill-tokens`) is not in force in the rows:
+  240 users on eight GPUs get 1.8 prompts in for each token, where it lets in one.
+- **DeepSeek-R1 on SGLang.** Prompts on B200 take 1.7 times their kernels, on H200 hardly longer
+  than these; one factor stands for both. With experts spread (three rows of 8,192 tokens on B200)
+  they take twice as long as without. First tokens of short prompts come about 0.1 s later than
+  simulated at any load, as if the first round took a second more: kernels that are compiled when a
+  size is first seen (vLLM issue 56684 has 3 s for each). No constant was made for that.
 - **gpt-oss with 512 users on H100.** In all seven rows, five of them marked suspect, the first
   token takes 81 to 83 % of a request's time, whatever the lengths and GPUs: no queue does that. On
-  eight GPUs a prompt of 8,192 tokens would take the server 46 ms, a third of what it takes with
-  4 users. The two rows that are not marked make gpt-oss's mean error three times its median.
+  eight GPUs a prompt of 8,192 tokens would take the server 46 ms, a third of what it takes with 4
+  users. The two rows that are not marked make gpt-oss's mean error three times its median.
 - **MiniMax-M2.5 on B200: two scripts.** At first experts were spread whatever the label, with a
   cache in bf16 and 95 % of the memory; since the suite's pull requests 947 (2026-04-03) and 1010
   labels hold, the cache is in FP8, a pass takes two prompts and the memory ends at 90 %. Rows of
   before that day, and of 8,192-token answers (swept at first only), go by the first script, the
-  other 22 by the second, though some of up to 64 users may be older than the date they bear.
-  When one mixture stood for all, the median error of TPOT was 5.9 % and that of TTFT 16.2 %; now
-  they are 7.5 and 10.9 % (p90 from 19.8 to 16.0 and from 34.7 to 27.3 %). The FP8 cache, once
-  read off 512 users whose first tokens came within 1.4 s, is thus in the script.
+  other 22 by the second, though some of up to 64 users may be older than the date they bear. When
+  one mixture stood for all, the median error of TPOT was 5.9 % and that of TTFT 16.2 %; now they
+  are 7.5 and 10.9 % (p90 from 19.8 to 16.0 and from 34.7 to 27.3 %). The FP8 cache, once read off
+  512 users whose first tokens came within 1.4 s, is thus in the script.
 - **MiniMax-M2.5 on H200.** The rows are older than pull request 1354 (2026-05-12), which brought
   FP8. On eight GPUs experts were spread (pull request 869), though labelled 1: an eighth of an
   expert (192 columns) is no multiple of the checkpoint's blocks of 128, which vLLM refuses. On
   four they were not (831); taken as spread, those four rows would be off by 23 instead of 29 %.
-- **Lengths of Llama-70B on TensorRT-LLM.** Means of 0.75 of the nominal length (50 to 100 %)
-  would make TTFT 12 % too short in the median of 17 rows; with 0.9 (80 to 100 %) it is 3 %. TPOT
-  does not tell. Held prompts go at 0.75 or at 0.9 of the budget: no row tells.
-- **Llama-8B on SGLang.** Lengths and users are those that AIConfigurator searches, so the servers
-  are taken as its generator starts them (mixed chunks), and the load as its runner drives it:
-  nominal lengths are means. That runner asks for no spread; then users would march in step, first
-  tokens take twice as long as measured and short answers come 30 % too fast. How far they really
-  drift apart is not known; lengths spread by 10 % either way. TTFT turns on it: 26 % is the median
-  error of 18 rows with 10 %, 21 % with 5 %, at a point more of TPOT. A limit on prompts that the
-  generator sets too (`--max-prefill-tokens`) is not in force in the rows: 240 users on eight GPUs
-  get 1.8 prompts in for each token, where it lets in one.
-- **DeepSeek-R1 on SGLang.** Prompts on B200 take 1.7 times their kernels, on H200 hardly longer
-  than these; one factor stands for both. With experts spread (three rows of 8,192 tokens on B200)
-  they take twice as long as without. First tokens of all loads come about 0.1 s later than
-  simulated where prompts are short, as if the first round took a second more: kernels that are
-  compiled when a size is first seen (vLLM issue 56684 has 3 s for each). No constant was made for
-  that.
-- **Qwen3-235B.** Two GPUs need 48 to 55 ms for a token where weights and cache are read in 15:
-  no kernel of the tables is so slow, and no setting was recorded.
+- **Lengths of Llama-70B on TensorRT-LLM.** Means of 0.75 of the nominal length (50 to 100 %) would
+  make TTFT 12 % too short in the median of 17 rows; with 0.9 (80 to 100 %) it is 3 %. TPOT does
+  not tell.
+- **Qwen3-235B.** Two GPUs need 48 to 55 ms for a token where weights and cache are read in 15: no
+  kernel of the tables is so slow, and no setting was recorded.
 - **MiniMax-M2.5 on four H200, and with 8,192-token answers on B200**: 2 to 3 ms a pass more than
   predicted, at any load; other runs of the model, of other dates, lack them.
 """

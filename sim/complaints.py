@@ -69,6 +69,8 @@ def problems_of(model_cls: type[BaseModel], mapping: object, error: ValidationEr
     unknown: list[str] = []
     others: list[tuple[str, str]] = []
     for detail in error.errors(include_url=False):
+        if _follows(detail):
+            continue
         key = _dotted(detail["loc"], mapping)
         if detail["type"] != "extra_forbidden":
             others.append((key, _sentence(key, detail)))
@@ -81,6 +83,17 @@ def problems_of(model_cls: type[BaseModel], mapping: object, error: ValidationEr
     # A misspelt key that is required would else be reported twice, as unknown and as missing.
     rest = [text for key, text in others if not (key in suggested and text.endswith("is missing"))]
     return list(dict.fromkeys(unknown + rest))
+
+
+def _follows(detail: Mapping[str, Any]) -> bool:
+    """Tell whether a list is only called too short since entries of it are wrong themselves."""
+    context: Mapping[str, Any] = detail.get("ctx") or MappingProxyType({})
+    given = detail["input"]
+    return (
+        detail["type"] == "too_short"
+        and isinstance(given, list | tuple)
+        and len(given) >= context["min_length"]
+    )
 
 
 def _sentence(key: str, detail: Mapping[str, Any]) -> str:

@@ -109,3 +109,14 @@ def test_every_pattern_of_a_field_is_told_in_words() -> None:
     }
     assert len(asked) >= 4
     assert asked <= complaints.PATTERNS.keys()
+
+
+def test_a_list_is_not_called_empty_where_its_entries_are_wrong() -> None:
+    lengths = {"kind": "fixed", "tokens": 9}
+    wrong = {"name": "no name!!", "input_tokens": lengths, "output_tokens": lengths}
+    workload = {"arrivals": {"kind": "poisson", "requests_per_s": 1}, "classes": [wrong]}
+    with pytest.raises(InputError, match=r"workload\.classes\.0\.name") as caught:
+        scenario(workload=workload)
+    assert "at least 1 item" not in str(caught.value)
+    with pytest.raises(InputError, match="should have at least 1 item"):
+        scenario(workload={**workload, "classes": []})

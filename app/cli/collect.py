@@ -6,6 +6,7 @@ from types import ModuleType
 
 from app.cli.exits import ANSWER, ANSWER_IS_NO
 from app.cli.output import emit
+from calibration.cells import unfinished
 from calibration.timings import Timings, write_timings
 from calibration.timings.csv_file import export_rows, import_csv
 from calibration.timings.vidur import import_vidur
@@ -20,8 +21,7 @@ def collect_timings(
 ) -> int:
     """Time this machine's kernels and write what was measured, also after Ctrl-C."""
     check_folder(out.absolute().parent)
-    if gpu is not None:
-        load_gpu(gpu)
+    name = _profile(gpu)
     collector = _collector()
     products, heads = _shapes(model)
     where = device or ("cuda" if collector.torch.cuda.is_available() else "cpu")
@@ -30,7 +30,7 @@ def collect_timings(
 
     def keep(rows: list[dict[str, object]]) -> None:
         if rows:
-            write_timings(export_rows(list(rows), gpu, "the collector"), out)
+            write_timings(export_rows(list(rows), name, "the collector"), out)
 
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -90,19 +90,25 @@ def write_script(path: Path) -> int:
 
 def import_file(path: Path, out: Path, *, gpu: str | None, engine: str | None) -> int:
     """Import a CSV file of timings."""
-    return _written(import_csv(path, gpu=gpu, engine=engine), out)
+    timings = import_csv(path, gpu=_profile(gpu), engine=engine)
+    return _written(timings, out, unfinished(path))
 
 
 def import_vidur_folder(folder: Path, out: Path, *, gpu: str) -> int:
     """Import Vidur's profiles."""
-    load_gpu(gpu)
-    return _written(import_vidur(folder, gpu=gpu), out)
+    return _written(import_vidur(folder, gpu=load_gpu(gpu).name), out)
 
 
-def _written(timings: Timings, out: Path) -> int:
+def _profile(gpu: str | None) -> str | None:
+    """Return the name of a profile that may be given as a file; the CPU has none."""
+    return gpu if gpu is None or gpu == "cpu" else load_gpu(gpu).name
+
+
+def _written(timings: Timings, out: Path, note: str | None = None) -> int:
     write_timings(timings, out)
     counts = [
         f"{len(timings.where(operation=name)):,} of {name}" for name in timings.texts("operation")
     ]
-    emit(f"{counted(len(timings), 'kernel')}: {', '.join(counts)}\nWritten to {out}\n")
+    said = "" if note is None else f"Note: {note}.\n"
+    emit(f"{counted(len(timings), 'kernel')}: {', '.join(counts)}\n{said}Written to {out}\n")
     return ANSWER

@@ -139,6 +139,7 @@ def validate_command(
     scenario: options.ServedAs = None,
     overrides: options.Overrides = None,
     ttft: options.TtftStatistic = "mean",
+    settings: options.WhoseSettings = None,
     out: options.OutFolder = None,
     as_json: options.AsJson = False,
 ) -> int:
@@ -146,7 +147,7 @@ def validate_command(
     from app.cli.validate import validate_runs
 
     served = (scenario, overrides or [])
-    return validate_runs(runs, served, ttft=ttft, out=out, as_json=as_json)
+    return validate_runs(runs, served, ttft=ttft, settings=settings, out=out, as_json=as_json)
 
 
 @app.command(name="init")

@@ -130,6 +130,14 @@ TtftStatistic = Annotated[
     Literal["mean", "median"],
     typer.Option("--ttft-statistic", help="What a table's TTFT is, once for the file."),
 ]
+WhoseSettings = Annotated[
+    Literal["suite", "engine"] | None,
+    typer.Option(
+        "--settings",
+        help="Where a table of closed loops sets nothing: as InferenceX's scripts do, for runs"
+        " of its lengths, or the engine's defaults [suite].",
+    ),
+]
 
 # Of `explain` alone.
 MaybeReference = Annotated[

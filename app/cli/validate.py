@@ -15,7 +15,14 @@ from calibration.benchmarks import (
     validate_benchmark,
     write_benchmark_files,
 )
-from calibration.validate import ErrorTable, Validation, error_tables, validate_file, write_files
+from calibration.validate import (
+    ErrorTable,
+    Settings,
+    Validation,
+    error_tables,
+    validate_file,
+    write_files,
+)
 from sim.errors import InputError
 from sim.report.files import check_folder
 from sim.report.table import Column, Table
@@ -31,30 +38,45 @@ def validate_runs(
     served: tuple[str | None, Sequence[str]],
     *,
     ttft: Statistic,
+    settings: Settings | None = None,
     out: Path | None,
     as_json: bool,
 ) -> int:
     """Simulate each measured run and print how far the predictions are off.
 
-    `served` is a scenario with overrides, for what a benchmark's file does not tell.
+    `served` is a scenario with overrides, for what a benchmark's file does not tell; `settings`
+    says the same for a table of closed loops.
     """
     scenario, overrides = served
     if out is not None:
         check_folder(out)
     if is_benchmark(path):
+        _refuse_settings(settings)
         return _benchmark(path, scenario, overrides, ttft=ttft, out=out, as_json=as_json)
     if scenario is not None or overrides:
         raise refuse_scenario(path)
     with bar("Simulating measured runs") as progress:
-        validation = validate_file(path, ttft_statistic=ttft, progress=progress)
+        validation = validate_file(
+            path, ttft_statistic=ttft, settings=settings or "suite", progress=progress
+        )
     if out is not None:
         write_files(validation, out)
     found = ANSWER if validation.sound else ANSWER_IS_NO
     if as_json:
         emit_json(validation.to_json())
         return found
-    _show(_answer(validation), error_tables(validation), (), out)
+    _show(_answer(validation), error_tables(validation), validation.notes, out)
     return found
+
+
+def _refuse_settings(settings: Settings | None) -> None:
+    """Refuse the suite's settings for the result file of a benchmark, which is nobody's suite."""
+    if settings == "suite":
+        raise InputError(
+            "is for tables of closed loops; a result file has its own settings",
+            where="--settings suite",
+            remedy="give the deployment with --scenario",
+        )
 
 
 def _benchmark(
@@ -75,7 +97,7 @@ def _benchmark(
         )
     if out is not None:
         write_benchmark_files(validation, out)
-    found = ANSWER if validation.compared else ANSWER_IS_NO
+    found = ANSWER if validation.sound else ANSWER_IS_NO
     if as_json:
         emit_json(validation.to_json())
         return found

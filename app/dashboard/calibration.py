@@ -1,7 +1,7 @@
 """What the Calibration page shows, as plain data: profiles, parts, uploads."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -13,9 +13,11 @@ from calibration.benchmarks import (
     validate_benchmark,
 )
 from calibration.benchmarks.output import parity_points
+from calibration.importers import FORMATS
 from calibration.timings import Timings, read_timings
 from calibration.timings.csv_file import import_csv
 from calibration.validate import ErrorTable, Validation, error_tables, validate_file
+from sim.errors import InputError, SimError
 from sim.hardware import FittedProfile, load_gpu
 from sim.hardware.load import FITTED, load_fitted, load_fitted_file
 from sim.report.figures.parity import ParityPoint
@@ -24,6 +26,29 @@ from sim.units import MS_PER_S
 
 UNIVERSAL: Final = "universal"
 NO_FIT: Final = "set by hand, or borrowed from the universal coefficients"
+KERNELS: Final = (
+    "A kernel is one operation on the GPU in one number format: a matrix product (gemm), the "
+    "experts of a layer, attention of new tokens (decode) or of prompts (prefill; latent "
+    "where keys are compressed), or traffic between GPUs (all_reduce and the like; ranks are "
+    "GPUs). Held-out error: how far predictions are off, on average, for shapes that the fit "
+    "had not seen; by regime: the same for a range of sizes."
+)
+ERRORS: Final = (
+    "TTFT: time to the first token. TPOT: mean time between the tokens of an answer. n: runs. "
+    "Mean, median and p90 (90th percentile) are of the size of the error, (predicted − "
+    "measured) / measured; bias is its median with the sign: above 0 predictions are too "
+    "slow."
+)
+MORE_FIGURES: Final = (
+    "ITL: gaps between tokens, of all answers together. TTLT: time to the last token; per token:"
+    " TTLT divided by the tokens."
+)
+RESIDUALS: Final = (
+    "Behind each kernel: the mean size of (predicted − measured) / measured. Left: shaded "
+    "within 20 % of the measurement. Right: each error against the size, shaded within 10 %."
+)
+TOOLS: Final = "; ".join(module.NAME for module in FORMATS)
+"""What may be uploaded as a benchmark."""
 ACCURACY: Final = Path(__file__).resolve().parents[2] / "docs" / "accuracy.md"
 """Written by `make accuracy`; in a checkout only."""
 
@@ -116,6 +141,16 @@ class Checked:
     notes: tuple[str, ...]
 
 
+def complaint(error: SimError, name: str) -> str:
+    """Return an error in the words of the page: the uploaded file, and fields by name."""
+    said = str(error)
+    if isinstance(error, InputError) and error.where and Path(error.where).name == Path(name).name:
+        said = said.replace(error.where, name, 1)
+    return said.replace("with --scenario", "under *Deployment* below the file").replace(
+        "as --scenario", "under *Deployment* below the file"
+    )
+
+
 def check_upload(name: str, content: bytes, scenario: Scenario | None) -> Checked:
     """Simulate the runs of an uploaded file, in this process."""
     with TemporaryDirectory() as folder:
@@ -123,7 +158,9 @@ def check_upload(name: str, content: bytes, scenario: Scenario | None) -> Checke
         path.write_bytes(content)
         if is_benchmark(path):
             return _of_benchmark(validate_benchmark(path, scenario=scenario, workers=1))
-        return _of_runs(validate_file(path, workers=1))
+        checked = _of_runs(validate_file(path, workers=1))
+        ignored = "every row names its own deployment: the one that was chosen is not used"
+        return checked if scenario is None else replace(checked, notes=(ignored, *checked.notes))
 
 
 def _of_runs(found: Validation) -> Checked:
@@ -138,7 +175,7 @@ def _of_runs(found: Validation) -> Checked:
             if row.run.tpot_ms is not None and row.predicted.tpot_ms is not None
         ],
     }
-    return Checked(error_tables(found), points, ())
+    return Checked(error_tables(found), points, found.notes)
 
 
 def _of_benchmark(found: BenchmarkValidation) -> Checked:

@@ -47,8 +47,13 @@ def scenario_for(benchmark: Benchmark, base: Scenario | None) -> Scenario:
             f"the file does not name the {' and the '.join(missing)}",
             remedy="give the deployment with --scenario",
         )
-    scenario = scenario_of(_as_run(benchmark))
-    changes: dict[str, float | str | None] = {"replicas": served.replicas or 1}
+    if benchmark.speculative:
+        raise _speculated("")
+    scenario = scenario_of(_as_run(benchmark), "engine")
+    changes: dict[str, float | str | None] = {
+        "replicas": served.replicas or 1,
+        "pipeline_parallel": served.pipeline_parallel or 1,
+    }
     if served.kv_precision is not None:
         changes["kv_precision"] = served.kv_precision
     if served.memory_fraction is not None and served.memory_fraction < 1:
@@ -69,8 +74,8 @@ def _as_run(benchmark: Benchmark) -> MeasuredRun:
         expert_parallel=served.expert_parallel or 1,
         attention_data_parallel=served.attention_data_parallel or 1,
         concurrency=served.max_sequences or max(DEFAULT_SEQUENCES, benchmark.users or 1),
-        input_tokens=max(1, round(benchmark.inputs.mean)),
-        output_tokens=max(1, round(benchmark.outputs.mean)),
+        input_tokens=max(1, round(benchmark.inputs.asked or benchmark.inputs.mean)),
+        output_tokens=max(1, round(benchmark.outputs.asked or benchmark.outputs.mean)),
         ttft_ms=1.0,
         tpot_ms=None,
         suspect=False,
@@ -79,10 +84,14 @@ def _as_run(benchmark: Benchmark) -> MeasuredRun:
 
 def _check_arrivals(benchmark: Benchmark, base: Scenario) -> None:
     if benchmark.speculative and base.decoding.name != "speculative":
-        raise InputError(
-            "the server speculated, the scenario does not",
-            remedy="give a scenario with `decoding: {name: speculative, …}`",
-        )
+        raise _speculated(", the scenario does not")
+
+
+def _speculated(more: str) -> InputError:
+    return InputError(
+        f"the server speculated{more}",
+        remedy="give a scenario with `decoding: {name: speculative, …}`",
+    )
 
 
 def users_of(benchmark: Benchmark, base: Scenario | None) -> int | None:

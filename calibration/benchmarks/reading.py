@@ -2,11 +2,16 @@
 
 import csv
 from pathlib import Path
+from typing import Final
 
 from calibration.benchmarks.table import is_open_loop, read_table
-from calibration.importers import Benchmark, Unusable, read_benchmark, unknown_format
+from calibration.cells import read_cells
+from calibration.importers import Benchmark, Unusable, is_table, read_benchmark, unknown_format
 from calibration.importers.files import read_text
 from calibration.validate.replay import Statistic
+from calibration.validate.runs import REQUIRED
+
+_LEAST_KNOWN: Final = 3
 
 
 def header_of(path: Path) -> list[str] | None:
@@ -24,7 +29,12 @@ def is_benchmark(path: Path) -> bool:
     header = header_of(path)
     if header is None:
         return path.is_file()
-    return is_open_loop(header) or header[:2] == ["Metric", "avg"]
+    return is_open_loop(header) or is_table(header) or _is_stranger(header)
+
+
+def _is_stranger(header: list[str]) -> bool:
+    """Tell whether a table has so few of the columns of closed loops that it is none."""
+    return len(set(header) & set(REQUIRED)) < _LEAST_KNOWN
 
 
 def read_file(path: Path, statistic: Statistic) -> tuple[Benchmark | Unusable, ...]:
@@ -32,6 +42,6 @@ def read_file(path: Path, statistic: Statistic) -> tuple[Benchmark | Unusable, .
     header = header_of(path)
     if header is not None and is_open_loop(header):
         return read_table(path, statistic)
-    if header is not None and header[:2] != ["Metric", "avg"]:
-        raise unknown_format(path)
+    if header is not None and not is_table(header):
+        raise unknown_format(path, read_cells(path)[0])
     return read_benchmark(path)

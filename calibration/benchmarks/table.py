@@ -15,12 +15,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from calibration.cells import check_shape, read_cells
 from calibration.importers import Benchmark, Lengths, Served
 from calibration.importers.gpus import gpu_name
 from calibration.importers.numbers import text
 from calibration.importers.record import LATENCIES, RATES, STATISTICS
 from calibration.validate.replay import Statistic
-from calibration.validate.runs import check_shape, read_cells
 from sim.errors import InputError
 
 TOOL: Final = "table of open-loop runs"

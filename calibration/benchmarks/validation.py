@@ -18,9 +18,10 @@ from calibration.benchmarks.output import load_label
 from calibration.benchmarks.plausible import contradiction
 from calibration.benchmarks.reading import read_file
 from calibration.benchmarks.result import BenchmarkValidation, Beside, Driven
+from calibration.cells import unfinished
 from calibration.importers import Benchmark, Unusable
 from calibration.validate.replay import Refusal, Statistic
-from calibration.validate.units import check_units
+from calibration.validate.units import check_units, doubtful_units
 from sim.errors import InputError, SimError
 from sim.model import load_model
 from sim.processes import Failed, map_tasks
@@ -59,6 +60,8 @@ def validate_benchmark(
         raise InputError(reasons.pop(), where=str(path))
     _check(compared, path)
     notes = _notes(compared, scenario)
+    end = unfinished(path) if path.suffix.lower() == ".csv" else None
+    notes = notes if end is None else (end, *notes)
     return BenchmarkValidation(ttft_statistic, tuple(compared), tuple(refused), notes)
 
 
@@ -127,14 +130,9 @@ def _notes(compared: Sequence[Beside], scenario: Scenario | None) -> tuple[str, 
     """Say what a reader of the errors should know, each thing once."""
     notes = [note for row in compared for note in row.benchmark.notes]
     notes += _taken(compared)
-    if scenario is not None and isinstance(scenario.model, str):
-        named = {row.benchmark.served.model for row in compared} - {None}
-        other = sorted(str(name) for name in named if not _same(str(name), scenario.model))
-        if other:
-            notes.append(f"the file names {other[0]}; simulated was {scenario.model}")
-        gpus = sorted({str(row.benchmark.served.gpu) for row in compared} - {"None"})
-        if gpus and gpus != [scenario.hardware]:
-            notes.append(f"the file names {', '.join(gpus)}; simulated was {scenario.hardware}")
+    if scenario is not None:
+        notes += _differences(compared, scenario)
+    notes += _doubts(compared)
     if any(
         not (row.benchmark.outputs.quantiles or row.benchmark.outputs.each) for row in compared
     ):
@@ -144,6 +142,40 @@ def _notes(compared: Sequence[Beside], scenario: Scenario | None) -> tuple[str, 
             "runs marked * had failed requests or are doubted by the file: in no figure below"
         )
     return tuple(dict.fromkeys(notes))
+
+
+def _differences(compared: Sequence[Beside], scenario: Scenario) -> Iterator[str]:
+    """Say where the file tells of another deployment than the scenario that stood for it."""
+    deployment = scenario.deployment
+    stood = {
+        "model": scenario.model if isinstance(scenario.model, str) else None,
+        "gpu": scenario.hardware,
+        "engine": scenario.engine,
+        "tensor_parallel": deployment.tensor_parallel,
+        "expert_parallel": deployment.expert_parallel,
+        "pipeline_parallel": deployment.pipeline_parallel,
+        "attention_data_parallel": deployment.attention_data_parallel,
+    }
+    for name, used in stood.items():
+        told = {getattr(row.benchmark.served, name) for row in compared} - {None, used}
+        if name == "model":
+            told = {one for one in told if used is None or not _same(str(one), str(used))}
+        if told and used is not None:
+            listed = ", ".join(sorted(map(str, told)))
+            what = "" if name in {"model", "gpu", "engine"} else f"{name} "
+            yield f"the file names {what}{listed}; simulated was {used}"
+
+
+def _doubts(compared: Sequence[Beside]) -> Iterator[str]:
+    for name in ("ttft_mean_ms", "tpot_mean_ms"):
+        yield from doubtful_units(
+            name,
+            (
+                (row.benchmark.case, row.predicted.figures.get(name), row.benchmark.figures[name])
+                for row in compared
+                if name in row.benchmark.figures
+            ),
+        )
 
 
 def _taken(compared: Sequence[Beside]) -> Iterator[str]:

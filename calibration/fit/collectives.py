@@ -77,6 +77,7 @@ def collective_problem(timings: Timings, name: str, source: Source) -> Problem |
         },
         table=GridTable(tabled, coordinates, base.residual, PENALTY),  # type: ignore[arg-type]
         table_fewest=TABLE_FEWEST,
+        certain_from=TABLE_FEWEST,
     )
 
 

@@ -11,7 +11,7 @@ from calibration.fit.judge import Accepted, Refused, judge
 from calibration.fit.parts import Part, parts
 from calibration.fit.source import Source
 from calibration.timings import Timings
-from sim.errors import InputError, UnknownNameError
+from sim.errors import InputError
 from sim.hardware import FittedProfile, GpuProfile, load_universal
 
 ENGINES: Final = ("vllm", "sglang", "trtllm")
@@ -77,7 +77,11 @@ def fit_timings(
     mine = timings.where(gpu=gpu.name)
     if not len(mine):
         found = ", ".join(timings.texts("gpu"))
-        raise InputError(f"no timings of {gpu.name}: they are of {found}", where="--gpu")
+        raise InputError(
+            f"no timings of {gpu.name}: they are of {found}",
+            where="--gpu",
+            remedy="where it is the same GPU, name it as --gpu of `calibrate import csv`",
+        )
     engine = _engine(mine, engine)
     source = Source(gpu, load_universal() if base is None else base, base_name)
     accepted: list[Accepted] = []
@@ -117,8 +121,13 @@ def _engine(timings: Timings, asked: str | None) -> str:
     found = [name for name in timings.texts("engine") if name != "nccl"]
     if asked is not None:
         if asked not in found:
-            raise UnknownNameError("engine in these timings", asked, found)
+            raise InputError(
+                f"no kernels of {asked} in these timings, only of {', '.join(found) or 'nccl'}",
+                where="--engine",
+            )
         return asked
+    if not found:
+        raise InputError("the timings are of NCCL's collectives only: no kernels of an engine")
     if len(found) != 1:
         raise InputError(
             f"the timings are of several engines: {', '.join(found)}",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.fit.problem import Mask, Residuals
-from calibration.fit.smooth import Smoothness, roughness
+from calibration.fit.smooth import Smoothness, roughness, solve_blocks
 from sim.cost.residuals import Grid, bracket
 from sim.hardware.residual import Axis, Coordinate, Residual
 from sim.records import FloatArray
@@ -52,17 +52,25 @@ def fit_grid(
     table goes there as its neighbours go.
     """
     start = _prior(knots, prior)
+    block = _reach(knots, penalty) * len(start) // len(next(iter(knots.values())))
     normal = penalty.pull * np.eye(len(start)) + roughness(knots, penalty.smooth)
     right = normal @ start
     errors = np.clip(log_errors, -_LARGEST, _LARGEST)
     corners = _corners(knots, coordinates, len(errors))
-    values = _solve(normal, right, corners, errors, np.ones(len(errors)))
+    system = _System(normal, right, block)
+    values = system.solved(corners, errors, np.ones(len(errors)))
     if penalty.robust is not None:
         for _ in range(_ROUNDS):
             predicted = sum(weight * values[at] for at, weight in corners)
             points = 1.0 / (1.0 + np.abs(errors - predicted) / penalty.robust)
-            values = _solve(normal, right, corners, errors, points)
+            values = system.solved(corners, errors, points)
     return to_residual(knots, values)
+
+
+def _reach(knots: Knots, penalty: Penalty) -> int:
+    """Return how many knots of the first axis on a knot depends."""
+    first = next(iter(knots))
+    return penalty.smooth[first].order if first in penalty.smooth else 1
 
 
 def _corners(knots: Knots, coordinates: Mapping[str, FloatArray], points: int) -> Corners:
@@ -80,20 +88,23 @@ def _corners(knots: Knots, coordinates: Mapping[str, FloatArray], points: int) -
     return found
 
 
-def _solve(
-    normal: FloatArray,
-    right: FloatArray,
-    corners: Corners,
-    errors: FloatArray,
-    points: FloatArray,
-) -> FloatArray:
-    """Return the values at the knots that explain weighted points best, beside the penalty."""
-    normal, right = normal.copy(), right.copy()
-    for at, weight in corners:
-        np.add.at(right, at, weight * points * errors)
-        for other, other_weight in corners:
-            np.add.at(normal, (at, other), weight * points * other_weight)
-    return np.asarray(np.linalg.solve(normal, right), dtype=np.float64)
+@dataclass(frozen=True, slots=True)
+class _System:
+    """The penalty as an equation for the values at the knots."""
+
+    normal: FloatArray
+    right: FloatArray
+    block: int
+    """Knots that touch the next so many only."""
+
+    def solved(self, corners: Corners, errors: FloatArray, points: FloatArray) -> FloatArray:
+        """Return the values that explain weighted points best, beside the penalty."""
+        normal, right = self.normal.copy(), self.right.copy()
+        for at, weight in corners:
+            np.add.at(right, at, weight * points * errors)
+            for other, other_weight in corners:
+                np.add.at(normal, (at, other), weight * points * other_weight)
+        return solve_blocks(normal, right, self.block)
 
 
 def to_residual(knots: Knots, values: FloatArray) -> Residual:
@@ -118,6 +129,13 @@ class GridTable:
     def has_prior(self) -> bool:
         """Whether a few rows suffice, since the rest is known from a sister."""
         return self.prior is not None
+
+    def prior_log_ratio(self) -> FloatArray:
+        """Return log(measured / form) of all rows by the sister's table; 0 without one."""
+        known = self.prior is not None and {axis.of for axis in self.prior.axes} == set(self.knots)
+        if self.prior is None or not known:
+            return np.zeros(len(next(iter(self.coordinates.values()))))
+        return self.log_ratio(self.prior)
 
     def fit(self, log_errors: FloatArray, rows: Mask) -> Residual:
         """Return the table that explains the errors of some rows."""

@@ -53,9 +53,14 @@ class Unseen:
         return _rounded(float(self._sizes(measured_s).mean()))
 
     def spread(self, measured_s: FloatArray) -> float:
-        """Standard error of that mean."""
+        """Standard error of that mean.
+
+        Few errors seldom hold the rare large ones: they are taken to spread as widely as if they
+        were exponentially distributed, at least.
+        """
         sizes = self._sizes(measured_s)
-        return _rounded(float(sizes.std(ddof=min(1, len(sizes) - 1)) / np.sqrt(len(sizes))))
+        spread = max(sizes.std(ddof=min(1, len(sizes) - 1)), sizes.mean())
+        return _rounded(float(spread / np.sqrt(len(sizes))))
 
     def _sizes(self, measured_s: FloatArray) -> FloatArray:
         sizes: FloatArray = np.abs(self.predicted_s / measured_s - 1.0)[self.tested]
@@ -132,7 +137,8 @@ def _unseen(problem: Problem, seed: int) -> Unseen:
 def _impossible(problem: Problem) -> str | None:
     """Say what is wrong with the rows themselves, if anything."""
     if len(problem) < FEWEST:
-        return f"{len(problem)} timings are too few: {FEWEST} at least"
+        why = "" if problem.left_out is None else f" ({problem.left_out})"
+        return f"{len(problem)} timings are too few: {FEWEST} at least{why}"
     floor_s = problem.floor_s if problem.certain_floor_s is None else problem.certain_floor_s
     ratio = problem.measured_s / floor_s
     large = floor_s >= np.quantile(floor_s, 0.75)
@@ -167,14 +173,20 @@ def _worse(problem: Problem, unseen: Unseen) -> str | None:
 
 
 def _solved(problem: Problem, rows: Mask) -> tuple[Solution, Residuals | None]:
-    """Fit the form on some rows, and the table on what it leaves."""
+    """Fit the form on some rows, and the table on what it leaves.
+
+    A sister's coefficients hold beside her table: the form is fitted on what that leaves.
+    """
     mine = np.flatnonzero(rows)
 
     def form(values: Mapping[str, float], some: Rows) -> FloatArray:
         return problem.form(values, mine[some])
 
     _, groups = np.unique(problem.groups[rows], return_inverse=True)
-    solution = solve(form, problem.measured_s[rows], problem.coefficients, groups)
+    measured_s = problem.measured_s
+    if problem.table is not None and problem.table.has_prior:
+        measured_s = measured_s / np.exp(problem.table.prior_log_ratio())
+    solution = solve(form, measured_s[rows], problem.coefficients, groups)
     if problem.table is None:
         return solution, None
     if len(problem) < problem.table_fewest and not problem.table.has_prior:
@@ -213,7 +225,7 @@ def _evidence(
         },
         held_out=errors,
         held_out_points=int(tested.sum()),
-        held_out_spread=first.spread(measured) if len(problem) < problem.table_fewest else None,
+        held_out_spread=first.spread(measured) if len(problem) < problem.certain_from else None,
         held_out_again=again.error(measured),
         form_alone=_rounded(_mape(first.form_alone_s[tested], measured[tested])),
         bias=_rounded(float(np.median(signed))),

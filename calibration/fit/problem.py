@@ -26,6 +26,10 @@ class Table(Protocol):
         """Whether it starts from a sister's table, so that few rows suffice."""
         ...
 
+    def prior_log_ratio(self) -> FloatArray:
+        """Return log(measured / form) of all rows by the sister's table; 0 without one."""
+        ...
+
     def fit(self, log_errors: FloatArray, rows: Mask) -> Residuals:
         """Return the table that explains the errors of some rows."""
         ...
@@ -63,8 +67,12 @@ class Problem:
     table: Table | None = None
     """None: the form alone."""
     table_fewest: int = 40
-    """Timings below which there is no table, unless a sister lends hers; and below which the
-    held-out error is itself uncertain, and is told with its own."""
+    """Timings below which there is no table, unless a sister lends hers."""
+    certain_from: int = 130
+    """Timings below which the held-out error is itself uncertain, and is told with its own: a
+    third of fewer would be less than 40."""
+    left_out: str | None = None
+    """Which timings of this part were not used, and why, where that leaves few."""
     note: str | None = None
     certain_floor_s: FloatArray | None = None
     """The floor by which rows are judged, where `floor_s` counts bytes that caches may hold."""

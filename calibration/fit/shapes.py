@@ -33,6 +33,10 @@ class ShapeRows:
         """Whether a few rows suffice, since the rest is known from a sister."""
         return self.prior is not None
 
+    def prior_log_ratio(self) -> FloatArray:
+        """Return log(measured / form) of all rows by the sister's table; 0 without one."""
+        return np.zeros(len(self.tokens)) if self.prior is None else self.log_ratio(self.prior)
+
     def fit(self, log_errors: FloatArray, rows: Mask) -> ExpertShapes:
         """Return the errors of each shape among some rows, read off at the knots."""
         found: dict[ExpertShape, FloatArray] = {}

@@ -3,7 +3,8 @@
 Times span six decades, so errors are relative: r = log(form / measured). Each coefficient is
 searched in a coordinate that has no bounds (logit of an efficiency, log of a time). The loss is
 quadratic for small errors and grows like |r| for large ones, so that single outliers do not
-steer. A prior keeps what the data do not tell.
+steer. A prior keeps what the data do not tell; where a form misses its data by more than the
+noise, its prior is then believed the more, for few such data tell less.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -97,8 +98,11 @@ def solve(
     if len(measured_s) > 2 * ENOUGH_ROWS:
         some = np.linspace(0, len(measured_s) - 1, ENOUGH_ROWS).astype(np.intp)
         x, _, _ = _descend(errors_of(some), start, sigma, x)
-    x, jacobian, residual = _descend(errors_of(np.arange(len(measured_s))), start, sigma, x)
-    spread = _spread(jacobian, residual, sigma, groups)
+    every = errors_of(np.arange(len(measured_s)))
+    x, jacobian, residual = _descend(every, start, sigma, x)
+    believed = sigma / np.sqrt(_overrated(residual))
+    x, jacobian, residual = _descend(every, start, believed, x)
+    spread = _spread(jacobian, residual, believed, groups)
     found = values(x)
     slopes = [
         (each.value(x[i] + _STEP) - each.value(x[i])) / _STEP
@@ -148,6 +152,16 @@ def _descend(
         if np.abs(step).max() < _CLOSE:
             break
     return x, jacobian, residual
+
+
+def _overrated(residual: FloatArray) -> float:
+    """Return by how much the loss overrates what errors of such a size tell; at least 1.
+
+    A datum tells 1 / s^2, with s the standard deviation of the errors (sqrt(pi / 2) times their
+    mean size, if normal); the loss gives it 1 / (NOISE^2 (1 + size / NOISE)).
+    """
+    size = float(np.abs(residual).mean())
+    return max(1.0, np.pi / 2.0 * size**2 / (NOISE**2 * (1.0 + size / NOISE)))
 
 
 def _jacobian(

@@ -1,6 +1,6 @@
 """Result files of serving benchmarks, one module a tool; `read_benchmark` is the door."""
 
-from calibration.importers.formats import FORMATS, read_benchmark, unknown_format
+from calibration.importers.formats import FORMATS, is_table, read_benchmark, unknown_format
 from calibration.importers.record import FIGURES, Benchmark, Lengths, Read, Served, Unusable
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Read",
     "Served",
     "Unusable",
+    "is_table",
     "read_benchmark",
     "unknown_format",
 ]

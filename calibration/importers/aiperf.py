@@ -7,7 +7,7 @@ scenario has to.
 
 import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from calibration.importers.files import Document
@@ -32,13 +32,26 @@ _PERCENTILES: Final = (1, 5, 10, 25, 50, 75, 90, 95, 99)
 
 def recognises(document: Document) -> bool:
     """Tell whether a document is a report of this tool."""
+    document = _whole(document)
     return isinstance(document.get("time_to_first_token"), Mapping) or (
         isinstance(document.get("request_latency"), Mapping) and "input_config" in document
     )
 
 
+def read_all(document: Document, case: str) -> Iterator[Read]:
+    """Return the run of a report, or why it measured nothing."""
+    yield read(document, case)
+
+
+def _whole(document: Document) -> Document:
+    """Return a report with its metrics on top: early versions had them under `records`."""
+    inner = document.get("records")
+    return {**document, **inner} if isinstance(inner, Mapping) else document
+
+
 def read(document: Document, case: str) -> Read:
     """Return the run, or why it measured nothing."""
+    document = _whole(document)
     figures = _figures(document)
     inputs = _lengths(document, "input_sequence_length")
     outputs = _lengths(document, "output_sequence_length")
@@ -89,11 +102,11 @@ def _load(document: Document) -> tuple[int | None, float | None]:
         for phase in (phases if isinstance(phases, list) else [])
         if isinstance(phase, Mapping) and not phase.get("exclude_from_results")
     ]
-    elsewhere = (("loadgen",), ("perf_analyzer", "stimulus"))
+    elsewhere = (("loadgen",), ("perf_analyzer", "stimulus"), ())
     parts = (at(document, "input_config", *keys) for keys in elsewhere)
     for part in (*measured[-1:], *parts):
-        users, rate = whole(at(part, "concurrency")), positive(at(part, "request_rate"))
-        rate = rate or positive(at(part, "rate"))
+        users = whole(_only(at(part, "concurrency")))
+        rate = positive(_only(at(part, "request_rate"))) or positive(at(part, "rate"))
         if users or rate:
             return users, rate
     command = text(at(document, "run_info", "cli_command")) or text(
@@ -105,6 +118,11 @@ def _load(document: Document) -> tuple[int | None, float | None]:
     )
 
 
+def _only(value: object) -> object:
+    """Return the one entry of a list, which GenAI-Perf makes of every option, or the value."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
+
+
 def _option(command: str | None, name: str) -> str | None:
     found = re.search(rf"--{name}[= ]+'?([\d.]+)", command or "")
     return found[1] if found else None
@@ -113,9 +131,9 @@ def _option(command: str | None, name: str) -> str | None:
 def _model(document: Document) -> str | None:
     items = at(document, "input_config", "models", "items")
     listed = items[0] if isinstance(items, list) and items else None
-    names = at(document, "input_config", "endpoint", "model_names")
-    first = names[0] if isinstance(names, list) and names else None
-    return text(at(listed, "name")) or text(first)
+    places = (("endpoint", "model_names"), ("model_names",), ("model",))
+    named = (text(_only(at(document, "input_config", *place))) for place in places)
+    return text(at(listed, "name")) or next((name for name in named if name), None)
 
 
 def recognises_table(header: Sequence[str]) -> bool:

@@ -1,15 +1,36 @@
 """The union of the formats: one file a tool; a new one is a module and a line here."""
 
-from collections.abc import Iterable
+import csv
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from calibration.importers import aiperf, guidellm, llmperf, sglang, vllm
+from calibration.cells import named, read_cells
+from calibration.importers import (
+    aiperf,
+    guidellm,
+    inference_perf,
+    inferencex,
+    llmperf,
+    sglang,
+    trtllm_bench,
+    vllm,
+)
 from calibration.importers.files import Document, documents, read_text
 from calibration.importers.record import Benchmark, Read, Unusable
+from calibration.importers.strangers import stranger
 from sim.errors import InputError
 
-FORMATS: Final = (sglang, vllm, guidellm, aiperf, llmperf)
+FORMATS: Final = (
+    sglang,
+    vllm,
+    guidellm,
+    aiperf,
+    llmperf,
+    trtllm_bench,
+    inference_perf,
+    inferencex,
+)
 """In this order: SGLang's file has the keys of vLLM's, and more."""
 
 
@@ -21,8 +42,11 @@ def read_benchmark(path: Path) -> tuple[Read, ...]:
     content = read_text(path)
     if not content.strip():
         raise InputError("the file is empty", where=str(path))
-    if is_table(content):
+    header = next(csv.reader([content.splitlines()[0]]))
+    if aiperf.recognises_table(header):
         found: list[Read] = [aiperf.read(aiperf.document_of(content), path.stem)]
+    elif vllm.recognises_table(header):
+        found = list(_runs(_lines(path), path))
     else:
         found = list(_runs(documents(content, path), path))
     if not any(isinstance(run, Benchmark) for run in found):
@@ -33,34 +57,39 @@ def read_benchmark(path: Path) -> tuple[Read, ...]:
     return tuple(found)
 
 
-def is_table(content: str) -> bool:
-    """Tell whether this is AIPerf's CSV."""
-    return aiperf.recognises_table(content.splitlines()[0].split(","))
+def is_table(header: Sequence[str]) -> bool:
+    """Tell whether this is the first line of a tool's own CSV file."""
+    return aiperf.recognises_table(header) or vllm.recognises_table(header)
+
+
+def _lines(path: Path) -> list[Document]:
+    """Return the rows of a table as the documents that it was made of."""
+    header, rows = read_cells(path)
+    return [dict(zip(header, cells, strict=False)) for _, cells in rows]
 
 
 def _runs(found: Iterable[Document], path: Path) -> Iterable[Read]:
     listed = list(found)
+    if llmperf.recognises_requests(listed):
+        yield llmperf.read_requests(listed, path.stem)
+        return
     for place, document in enumerate(listed, 1):
         case = path.stem if len(listed) == 1 else f"{path.stem} #{place}"
-        if sglang.recognises(document):
-            yield sglang.read(document, case)
-        elif vllm.recognises(document):
-            yield vllm.read(document, case)
-        elif guidellm.recognises(document):
-            yield from guidellm.read_all(document, case)
-        elif aiperf.recognises(document):
-            yield aiperf.read(document, case)
-        elif llmperf.recognises(document):
-            yield from llmperf.read_all(document, case)
-        else:
-            raise unknown_format(path)
+        read = next((one for one in FORMATS if one.recognises(document)), None)
+        if read is None:
+            raise unknown_format(path, list(document))
+        yield from read.read_all(document, case)
 
 
-def unknown_format(path: Path) -> InputError:
-    """Return the error for a file that no importer knows."""
-    known = "; ".join(module.NAME for module in FORMATS)
+def unknown_format(path: Path, found: Sequence[str] = ()) -> InputError:
+    """Return the error for a file that no importer knows, by its keys or columns."""
+    known = stranger(found)
+    if known is not None:
+        return InputError(f"this is {known.what}", where=str(path), remedy=known.instead)
+    tools = "; ".join(module.NAME for module in FORMATS)
+    has = f" (found {named(found)})" if found else ""
     return InputError(
-        "not a result file of a tool that is known here",
+        f"not a result file of a tool that is known here{has}",
         where=str(path),
-        remedy=f"known: {known}; or a CSV table of measured runs",
+        remedy=f"known: {tools}; or a CSV table of measured runs",
     )

@@ -15,6 +15,8 @@ _USUAL: Final = {
     "v100": "v100_sxm_32gb",
 }
 """The usual form of a GPU whose label tells no more; whoever has another names it in full."""
+_SAYS_NO_MORE: Final = re.compile(r"nvidia|tesla|gpu|sxm|hbm\d?e?|\d+gb")
+"""Words beside its name that are true of the usual form, too."""
 
 
 def gpu_name(value: object) -> tuple[str | None, int | None]:
@@ -24,6 +26,11 @@ def gpu_name(value: object) -> tuple[str | None, int | None]:
     (('l40s', 4), ('h100_sxm', None), ('h200_sxm', 8))
     >>> gpu_name("NVIDIA A100-SXM4-40GB")[0], gpu_name("h100_pcie")[0], gpu_name("Abacus")[0]
     ('a100_sxm_40gb', 'h100_pcie', 'Abacus')
+
+    A word that contradicts the usual form leaves the label as it stands:
+
+    >>> gpu_name("A100 40GB")[0], gpu_name("h100_pci")[0], gpu_name("A100 80GB")[0]
+    ('A100 40GB', 'h100_pci', 'a100_sxm_80gb')
     """
     label = text(value)
     if label is None:
@@ -35,4 +42,12 @@ def gpu_name(value: object) -> tuple[str | None, int | None]:
     told = [name for name in list_gpus() if set(name.split("_")) <= words]
     if told:
         return max(told, key=lambda name: len(name.split("_"))), count
-    return next((_USUAL[word] for word in sorted(words) if word in _USUAL), label), count
+    return next((_USUAL[word] for word in sorted(words) if _usual(word, words)), label), count
+
+
+def _usual(name: str, words: set[str]) -> bool:
+    """Tell whether a label means the usual form of a GPU: nothing beside the name contradicts."""
+    if name not in _USUAL or not all(map(_SAYS_NO_MORE.fullmatch, words - {name})):
+        return False
+    sizes = {word for word in _USUAL[name].split("_") if word.endswith("gb")}
+    return not sizes or all(word in sizes for word in words if word.endswith("gb"))

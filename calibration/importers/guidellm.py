@@ -1,5 +1,8 @@
 """GuideLLM: JSON with a list of benchmarks, one a load; statistics by `successful` and `total`.
 
+Up to version 0.3 a benchmark's strategy, model and counts lie under `args`, `worker` and
+`run_stats`, and `time_per_output_token_ms` leaves the prompt out.
+
 `inter_token_latency_ms` is (last - first token) / (tokens - 1), weighted by tokens: its mean is
 that of all gaps. `time_per_output_token_ms` holds the prompt as well: TTLT / tokens. Request
 latency is in seconds.
@@ -39,7 +42,7 @@ def read_all(document: Document, case: str) -> Iterator[Read]:
 
 
 def _read(document: Document, one: Mapping[str, object], case: str) -> Read:
-    answered = whole(at(one, "metrics", "request_totals", "successful")) or whole(
+    answered = _count(one, "successful") or whole(
         at(one, "scheduler_state", "successful_requests")
     )
     figures = _figures(one)
@@ -58,13 +61,36 @@ def _read(document: Document, one: Mapping[str, object], case: str) -> Read:
         outputs=outputs,
         prompts=answered,
         figures=figures,
-        served=Served(model=text(at(document, "args", "model")) or text(at(one, "model"))),
+        served=Served(model=_model(document, one)),
         requests_per_s=rate,
         burstiness=1.0 if kind != "constant" else 1e4,  # evenly spaced
         users=users,
         at_once=kind == "throughput",
-        failed=whole(at(one, "metrics", "request_totals", "errored")) or 0,
+        failed=_count(one, "errored") or 0,
     )
+
+
+_COUNTS: Final = (
+    ("metrics", "request_totals"),
+    ("request_totals",),
+    ("total_count",),
+    ("run_stats", "requests_made"),
+)
+"""Where the versions keep how many requests there were of each kind."""
+
+
+def _count(one: Mapping[str, object], kind: str) -> int | None:
+    found = (whole(at(one, *place, kind)) for place in _COUNTS)
+    return next((count for count in found if count is not None), None)
+
+
+def _model(document: Document, one: Mapping[str, object]) -> str | None:
+    named = (
+        at(document, "args", "model"),
+        at(one, "worker", "backend_model"),
+        at(one, "model"),
+    )
+    return next((name for value in named if (name := text(value))), None)
 
 
 def _statistics(one: Mapping[str, object], name: str) -> object:
@@ -80,8 +106,9 @@ def _figures(one: Mapping[str, object]) -> dict[str, float]:
     gaps = dict(_three(_statistics(one, "inter_token_latency_ms")))
     found["itl_mean_ms"] = gaps["mean"]
     found["tpot_median_ms"], found["tpot_p99_ms"] = gaps["median"], gaps["p99"]
-    whole_answer = dict(_three(_statistics(one, "time_per_output_token_ms")))
-    found["per_token_median_ms"] = whole_answer["median"]
+    if at(one, "args", "strategy") is None:
+        whole_answer = dict(_three(_statistics(one, "time_per_output_token_ms")))
+        found["per_token_median_ms"] = whole_answer["median"]
     speed = _statistics(one, "requests_per_second")
     found["requests_per_s"] = positive(at(speed, "mean"))
     return {name: value for name, value in found.items() if value is not None}

@@ -5,14 +5,17 @@ The tool's own inter-token latency adds TTFT to the gaps and divides by all toke
 throughput and Little's law its figures add up only if that leaves TTFT out, so it is a TPOT.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
+
+import numpy as np
 
 from calibration.importers.files import Document
 from calibration.importers.numbers import at, milliseconds, positive, text, whole
 from calibration.importers.record import Benchmark, Lengths, Read, Served, Unusable
 
 NAME: Final = "llmperf (JSON)"
+_A_REQUEST: Final = frozenset({"ttft_s", "end_to_end_latency_s", "number_output_tokens"})
 _TIMES: Final = {
     "ttft_s": "ttft",
     "end_to_end_latency_s": "ttlt",
@@ -27,6 +30,38 @@ def recognises(document: Document) -> bool:
         "results_ttft_s_mean" in document
         or at(document, "results", "ttft_s") is not None
         or (bool(document) and all(_is_load(one) for one in document.values()))
+    )
+
+
+def recognises_requests(documents: Sequence[Document]) -> bool:
+    """Tell whether these are the single requests of one run."""
+    return bool(documents) and all(set(one) >= _A_REQUEST for one in documents)
+
+
+def read_requests(documents: Sequence[Document], case: str) -> Read:
+    """Return the run that the requests were of; how they were sent is in the summary only."""
+    answered = [one for one in documents if text(one.get("error_msg")) is None]
+    figures: dict[str, float | None] = {}
+    for theirs, ours in _TIMES.items():
+        found = [ms for one in answered if (ms := milliseconds(one.get(theirs), "s")) is not None]
+        if found:
+            figures[f"{ours}_mean_ms"] = float(np.mean(found))
+            figures[f"{ours}_median_ms"] = float(np.median(found))
+            figures[f"{ours}_p99_ms"] = float(np.quantile(found, 0.99))
+    inputs, outputs = (
+        tuple(count for one in answered if (count := whole(one.get(f"number_{side}_tokens"))))
+        for side in ("input", "output")
+    )
+    if not figures or not inputs or not outputs:
+        return Unusable(case, "no request was answered, or its figures are empty")
+    return Benchmark(
+        case=case,
+        tool=NAME,
+        inputs=Lengths(sum(inputs) / len(inputs), each=inputs),
+        outputs=Lengths(sum(outputs) / len(outputs), each=outputs),
+        prompts=len(answered),
+        figures={name: value for name, value in figures.items() if value is not None},
+        failed=len(documents) - len(answered),
     )
 
 

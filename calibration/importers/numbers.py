@@ -1,6 +1,7 @@
 """Numbers as benchmark files hold them: text, nulls, infinities and units of every kind."""
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -15,12 +16,20 @@ _MS_PER_UNIT: Final = {
     "seconds": 1e3,
 }
 
+_GROUPED: Final = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?")
+"""A number with a comma between thousands, as GenAI-Perf writes them."""
+
 
 def number(value: object) -> float | None:
     """Return a number, also from text; None for everything else. Infinity stays infinite.
 
     >>> number("inf"), number("12.5"), number(None), number("n/a"), number(True)
     (inf, 12.5, None, None, None)
+
+    Commas may separate thousands; a comma as the decimal point is no number:
+
+    >>> number("1,234.5"), number("12,345,678"), number("96,1"), number("0,25")
+    (1234.5, 12345678.0, None, None)
     """
     if isinstance(value, bool) or value is None:
         return None
@@ -28,8 +37,13 @@ def number(value: object) -> float | None:
         return None if math.isnan(value) else float(value)
     if not isinstance(value, str):
         return None
+    text = value.strip()
+    if "," in text:
+        if _GROUPED.fullmatch(text) is None:
+            return None
+        text = text.replace(",", "")
     try:
-        found = float(value.strip().replace(",", ""))
+        found = float(text)
     except ValueError:
         return None
     return None if math.isnan(found) else found

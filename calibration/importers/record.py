@@ -25,6 +25,8 @@ class Lengths:
     """Tokens by probability from 0 to 1; empty where the spread is not told."""
     each: tuple[int, ...] = ()
     """Tokens request by request, where the file lists them."""
+    asked: float | None = None
+    """Nominal length, where the file tells it and no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,7 @@ class Served:
     weights: str | None = None
     kv_precision: str | None = None
     tensor_parallel: int | None = None
+    pipeline_parallel: int | None = None
     expert_parallel: int | None = None
     attention_data_parallel: int | None = None
     replicas: int | None = None

@@ -5,7 +5,7 @@ totals contradict that, their mean is taken.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from calibration.importers import vllm
@@ -24,8 +24,15 @@ def recognises(document: Document) -> bool:
     return "mean_ttft_ms" in document and "mean_e2e_latency_ms" in document
 
 
-def read(document: Document, case: str) -> Read:
-    """Return the run, or why it measured nothing."""
+def read_all(document: Document, case: str) -> Iterator[Read]:
+    """Return the one run of a document, or why it measured nothing."""
+    yield _read(document, case)
+
+
+def _read(document: Document, case: str) -> Read:
+    wrong = vllm.no_time(document)
+    if wrong is not None:
+        return Unusable(case, wrong)
     completed = whole(document.get("completed"))
     if completed is None:
         return Unusable(case, "no request was answered")

@@ -6,6 +6,7 @@ its runs with metadata may name the GPU (`"gpu": "4xNVIDIA_L40S"`) and the engin
 """
 
 import math
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from calibration.importers.files import Document
@@ -30,8 +31,20 @@ def recognises(document: Document) -> bool:
     return "mean_ttft_ms" in document and ("request_rate" in document or "num_prompts" in document)
 
 
-def read(document: Document, case: str) -> Read:
-    """Return the run, or why it measured nothing."""
+def recognises_table(header: Sequence[str]) -> bool:
+    """Tell whether the first line of a CSV file is that of `vllm bench sweep`: a row a run."""
+    return "mean_ttft_ms" in header and ("request_rate" in header or "num_prompts" in header)
+
+
+def read_all(document: Document, case: str) -> Iterator[Read]:
+    """Return the one run of a document, or why it measured nothing."""
+    yield _read(document, case)
+
+
+def _read(document: Document, case: str) -> Read:
+    wrong = no_time(document) or _ramp(document)
+    if wrong is not None:
+        return Unusable(case, wrong)
     completed = number(document.get("completed"))
     failed = _failed(document, completed)
     if completed == 0:
@@ -62,6 +75,30 @@ def read(document: Document, case: str) -> Read:
         duration_s=positive(document.get("duration")),
         speculative=bool(whole(document.get("spec_decode_num_drafts"))),
     )
+
+
+_NOTHING: Final = frozenset({"", "-", "n/a", "nan", "none", "null"})
+
+
+def no_time(document: Document) -> str | None:
+    """Say which latency cannot be one: below 0, or text that is no number (`96,1`)."""
+    for name, value in document.items():
+        if not name.endswith("_ms"):
+            continue
+        found = number(value)
+        if found is not None and found < 0:
+            return f"`{name}` is {found:g}: no time is below 0"
+        if found is None and isinstance(value, str) and value.strip().lower() not in _NOTHING:
+            return f"`{name}` is {value[:40]!r}, which is no number"
+    return None
+
+
+def _ramp(document: Document) -> str | None:
+    kind = text(document.get("ramp_up_strategy"))
+    if kind is None:
+        return None
+    low, high = (document.get(f"ramp_up_{end}_rps") for end in ("start", "end"))
+    return f"its rate rose from {low} to {high}/s ({kind}), which is not replayed"
 
 
 def figures(document: Document, latencies: dict[str, str]) -> dict[str, float]:

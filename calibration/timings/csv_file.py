@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from calibration.cells import check_shape, read_cells
 from calibration.importers.gpus import gpu_name
 from calibration.importers.numbers import number
 from calibration.timings.rows import from_rows
-from calibration.timings.schema import COLUMNS
+from calibration.timings.schema import COLUMNS, LONGEST_S, SHORTEST_S
 from calibration.timings.table import Timings
-from calibration.validate.runs import check_shape, read_cells
 from sim.errors import InputError
 from sim.units import MS_PER_S, US_PER_S
 
@@ -61,7 +61,14 @@ def _latency(path: Path, line: int, name: str, cell: str) -> float:
         raise InputError(
             f"line {line}: `{name}` should be a number above 0, found {cell!r}", where=str(path)
         )
-    return value / _PER_S[name]
+    latency_s = value / _PER_S[name]
+    if not SHORTEST_S <= latency_s <= LONGEST_S:
+        raise InputError(
+            f"line {line}: `{name}` of {cell} is {latency_s:.3g} s, which no kernel takes",
+            where=str(path),
+            remedy="see whether the times are in the unit of the column's name",
+        )
+    return latency_s
 
 
 def _value(path: Path, line: int, name: str, cell: str) -> object:

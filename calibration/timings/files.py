@@ -2,11 +2,15 @@
 
 import io
 from pathlib import Path
+from typing import Final
 
 from calibration.timings.schema import VERSION, VERSION_KEY
 from calibration.timings.table import Timings, checked
 from sim.errors import InputError
-from sim.report.files import write_whole
+from sim.report.files import check_folder, write_whole
+
+_MAGIC: Final = b"PAR1"
+"""How a Parquet file begins and ends."""
 
 
 def read_timings(path: Path) -> Timings:
@@ -15,17 +19,14 @@ def read_timings(path: Path) -> Timings:
     import pyarrow.parquet as pq
 
     where = str(path)
+    if path.is_dir():
+        raise InputError("this is a directory, not a file", where=where)
     if not path.is_file():
         raise InputError("there is no such file", where=where)
     try:
         table = pq.read_table(path)
     except (pa.ArrowException, OSError, ValueError) as error:
-        first = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(
-            f"cannot be read as Parquet ({first[:120]})",
-            where=where,
-            remedy="write it anew with `paretoken calibrate import` or `collect`",
-        ) from None
+        raise _unreadable(path, error) from None
     stated = (table.schema.metadata or {}).get(VERSION_KEY.encode())
     if stated is not None and stated != str(VERSION).encode():
         raise InputError(
@@ -36,6 +37,30 @@ def read_timings(path: Path) -> Timings:
     return checked(table, where)
 
 
+def _unreadable(path: Path, error: Exception) -> InputError:
+    """Say what is there instead of a Parquet file, by its first and last bytes."""
+    anew = "write it anew with `paretoken calibrate import` or `collect`"
+    try:
+        content = path.read_bytes()
+    except OSError as refused:
+        reason = refused.strerror or type(refused).__name__
+        return InputError(f"the file cannot be read ({reason})", where=str(path))
+    if not content:
+        return InputError("the file is empty", where=str(path), remedy=anew)
+    if not content.startswith(_MAGIC):
+        return InputError(
+            "is no Parquet file",
+            where=str(path),
+            remedy="a CSV becomes one with `paretoken calibrate import csv FILE`",
+        )
+    if not content.endswith(_MAGIC):
+        return InputError("this Parquet file is cut off", where=str(path), remedy=anew)
+    first = str(error).partition("\n")[0] or type(error).__name__
+    return InputError(
+        f"this Parquet file is damaged and cannot be read ({first})", where=str(path), remedy=anew
+    )
+
+
 def write_timings(timings: Timings, path: Path) -> Path:
     """Write timings to a Parquet file; a failure leaves nothing behind."""
     import pyarrow.parquet as pq
@@ -43,6 +68,7 @@ def write_timings(timings: Timings, path: Path) -> Path:
     table = timings.table.replace_schema_metadata({VERSION_KEY: str(VERSION)})
     buffer = io.BytesIO()
     pq.write_table(table, buffer, compression="zstd")
+    check_folder(path.absolute().parent)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         return write_whole(path, buffer.getvalue())

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from calibration.cells import read_cells
 from calibration.importers.numbers import positive, whole
 from calibration.timings.rows import Row, from_rows, medians
 from calibration.timings.table import Timings
-from calibration.validate.runs import read_cells
 from sim.errors import InputError
 from sim.units import MS_PER_S
 

@@ -2,6 +2,7 @@
 
 from calibration.validate.errors import ErrorStats, GroupErrors
 from calibration.validate.files import write_files
+from calibration.validate.recipes import Settings
 from calibration.validate.replay import Prediction, Refusal
 from calibration.validate.runs import MeasuredRun, read_runs
 from calibration.validate.tables import ErrorTable, error_tables
@@ -15,6 +16,7 @@ __all__ = [
     "MeasuredRun",
     "Prediction",
     "Refusal",
+    "Settings",
     "Validation",
     "error_tables",
     "read_runs",

@@ -85,8 +85,7 @@ CAUSES: Final = (
         "speculation",
         "DeepSeek-R1 on TensorRT-LLM: some rows drafted tokens, others did not, and of most it is"
         " not known; those known to have drafted take a published acceptance that was measured on"
-        " other prompts (see Doubts). Prompts go without graphs, so that TTFT is host time. No"
-        " constant was made for these rows.",
+        " other prompts (see Doubts). No constant was made for these rows.",
         _deepseek,
     ),
     Cause(
@@ -97,7 +96,8 @@ CAUSES: Final = (
     Cause(
         "prompts without graphs",
         "The script of these runs captures graphs for decode passes only (FULL_DECODE_ONLY):"
-        " passes with prompts wait for their launches, which is not counted.",
+        " passes with prompts wait for their launches, which are counted at the pace of compiled"
+        " modules. These take twice as long.",
         _eager_prompts,
     ),
     Cause(

@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from calibration.validate.recipes import Settings
 from calibration.validate.replay import Prediction, Refusal, Statistic, predict
 from calibration.validate.runs import MeasuredRun
 from sim.processes import Failed, map_tasks
@@ -23,6 +24,7 @@ def predict_all(
     workers: int = 2,
     progress: Progress | None = None,
     engine_file: Path | None = None,
+    settings: Settings = "suite",
 ) -> tuple[Result, ...]:
     """Return one result a run, in order; the same whatever the number of processes."""
     # The longest first, so that all processes end together.
@@ -33,7 +35,7 @@ def predict_all(
             progress(done, len(runs))
 
     found = map_tasks(
-        partial(predict, statistic=statistic, engine_file=engine_file),
+        partial(predict, statistic=statistic, engine_file=engine_file, settings=settings),
         [runs[index] for index in order],
         workers if len(runs) >= FEWEST_FOR_A_POOL else 1,
         on_result=tell,

@@ -1,21 +1,28 @@
 """Simulate one measured run as its benchmark drove it. Nothing in here was fitted to a run."""
 
 from dataclasses import dataclass
+from math import floor
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Final, Literal
 
 import numpy as np
 
-from calibration.validate.recipes import recipe_of
-from calibration.validate.rigs import lengths_of
+from calibration.validate.recipes import (
+    FP8_KV_ENGINES,
+    GENERATED_LENGTHS,
+    Recipe,
+    Settings,
+    recipe_of,
+)
 from calibration.validate.runs import MeasuredRun
 from sim.engine import simulate
 from sim.errors import SimError, UnknownNameError
 from sim.metrics.quantities import engine_ttft_s, finished, tpot_s
-from sim.model import Model, load_model
-from sim.model.weight_format import PARTS
-from sim.precision import PRECISIONS
+from sim.model import load_model
+from sim.model.load import checkpoint_in
+from sim.model.weight_format import PARTS, Format
+from sim.precision import PRECISIONS, Precision
 from sim.records import FloatArray, Status
 from sim.scenario import Scenario, build_scenario, resolve
 from sim.units import MS_PER_S
@@ -25,6 +32,8 @@ Statistic = Literal["mean", "median"]
 
 PROMPTS_PER_USER: Final = 10
 """Convention of the suites: `--num-prompts` is ten times `--max-concurrency`."""
+SHORTEST_SHARE: Final = 0.8
+"""Lengths are uniform from this share of the nominal one upwards (`--random-range-ratio`)."""
 _SEED: Final = 0
 
 
@@ -47,62 +56,115 @@ class Refusal:
     reason: str
 
 
-def weights_of(run: MeasuredRun, model: Model) -> str:
-    """Return the format that a run's label means for this model.
+@dataclass(frozen=True, slots=True)
+class Served:
+    """The checkpoint that a run's model and label of the weights mean."""
+
+    reference: str
+    """Model of the scenario: as the row calls it, or a quantised checkpoint of the catalog."""
+    weights: str
+    """`checkpoint`, or the format that the engine quantises to."""
+    kv_precision: Precision | None
+    """Format of the KV cache that the checkpoint asks for; None: none."""
+
+
+def served_of(run: MeasuredRun) -> Served:
+    """Return what a row's model in a row's format is.
 
     A label that the checkpoint itself carries in any part is the checkpoint ("fp8": also by
-    blocks; "fp4": MXFP4 or NVFP4); else "fp4" is NVFP4, the one that engines quantise to.
+    blocks; "fp4": MXFP4 or NVFP4). Else it is the checkpoint in NVFP4 or in blocks of FP8 that the
+    catalog lists of the model (they leave some parts in bf16); else the engine quantises all.
     """
+    model = load_model(run.model)
     own = {model.weights.of(part) for part in PARTS}
-    meant = {"fp8": {"fp8", "fp8_block"}, "fp4": {"mxfp4", "nvfp4"}}
-    if own & meant.get(run.weights, {run.weights}):
-        return "checkpoint"
-    return "nvfp4" if run.weights == "fp4" else run.weights
+    meant: dict[str, tuple[Format, ...]] = {
+        "fp8": ("fp8", "fp8_block"),
+        "fp4": ("mxfp4", "nvfp4"),
+    }
+    if own & set(meant.get(run.weights, (run.weights,))):
+        return Served(run.model, "checkpoint", model.weights.kv)
+    published: dict[str, Format] = {"fp8": "fp8_block", "fp4": "nvfp4", "nvfp4": "nvfp4"}
+    if run.weights in published:
+        found = checkpoint_in(model.name, published[run.weights])
+        if found is not None:
+            return Served(found, "checkpoint", load_model(found).weights.kv)
+    return Served(run.model, "nvfp4" if run.weights == "fp4" else run.weights, None)
 
 
-def scenario_of(run: MeasuredRun) -> Scenario:
-    """Return the closed loop of the benchmark on the run's deployment, or raise `SimError`."""
-    recipe = recipe_of(run)
+def scenario_of(run: MeasuredRun, settings: Settings = "suite") -> Scenario:
+    """Return the closed loop of the benchmark on the run's deployment, or raise `SimError`.
+
+    What the row says of its server comes first, then (`settings`) the suite's scripts where the
+    run is one of theirs, then the engine's defaults.
+    """
+    recipe, own, served = recipe_of(run, settings), run.own, served_of(run)
     content: dict[str, Any] = {
         "name": run.case,
-        "model": run.model,
+        "model": served.reference,
         "hardware": run.gpu,
         "engine": run.engine,
-        "engine_options": recipe.engine_options,
-        "deployment": {
-            "tensor_parallel": run.tensor_parallel,
-            "expert_parallel": recipe.expert_parallel,
-            "attention_data_parallel": run.attention_data_parallel,
-            "weights": weights_of(run, load_model(run.model)),
-            "kv_precision": recipe.kv_precision,
-            "max_sequences": run.concurrency,
-            "max_batched_tokens": recipe.max_batched_tokens,
-        },
-        "decoding": recipe.decoding,
+        "engine_options": {**recipe.engine_options, **dict(own.engine)},
+        "deployment": _deployment(run, recipe, served),
+        "decoding": own.decoding or recipe.decoding,
         "scheduler": recipe.scheduler,
         "workload": {
             "arrivals": {"kind": "closed_loop", "users": run.concurrency},
-            "input_tokens": lengths_of(run, run.input_tokens),
-            "output_tokens": lengths_of(run, run.output_tokens),
+            "input_tokens": _lengths(run, run.input_tokens),
+            "output_tokens": _lengths(run, run.output_tokens),
         },
-        "run": {"requests": PROMPTS_PER_USER * run.concurrency, "seed": _SEED},
+        "run": {
+            "requests": own.num_prompts or PROMPTS_PER_USER * run.concurrency,
+            "seed": _SEED,
+        },
     }
     return build_scenario(content, where="the run", folder=Path())
 
 
+def _deployment(run: MeasuredRun, recipe: Recipe, served: Served) -> dict[str, object]:
+    # A checkpoint's own wish for the cache is what an engine of such a default follows.
+    follows = not recipe.script and run.engine in FP8_KV_ENGINES and served.kv_precision
+    return {
+        "tensor_parallel": run.tensor_parallel,
+        "expert_parallel": recipe.expert_parallel,
+        "attention_data_parallel": run.attention_data_parallel,
+        "weights": served.weights,
+        "kv_precision": follows or recipe.kv_precision,
+        "max_sequences": run.concurrency,
+        "max_batched_tokens": recipe.max_batched_tokens,
+    } | dict(run.own.deployment)
+
+
+def _lengths(run: MeasuredRun, nominal: int) -> dict[str, object]:
+    """Return the lengths that a nominal one stands for: the longest; of genai-perf the mean.
+
+    How far lengths spread there is not known: as far as with the suite's share.
+    """
+    share = run.own.shortest_share
+    if share is None:
+        share = SHORTEST_SHARE
+        if (run.input_tokens, run.output_tokens) in GENERATED_LENGTHS:
+            half = round((1 - share) / 2 * nominal)
+            return {"kind": "uniform", "low": nominal - half, "high": nominal + half}
+    return {"kind": "uniform", "low": max(1, floor(share * nominal)), "high": nominal}
+
+
 def predict(
-    run: MeasuredRun, statistic: Statistic, engine_file: Path | None = None
+    run: MeasuredRun,
+    statistic: Statistic,
+    engine_file: Path | None = None,
+    settings: Settings = "suite",
 ) -> Prediction | Refusal:
     """Simulate one run, or say why that cannot be done.
 
-    `engine_file` is a preset that stands in for that of the run's engine, for fits of it.
+    `settings` says whose stand where the row says nothing. `engine_file` is a preset that stands
+    in for that of the run's engine, for fits of it.
     """
     started_s = perf_counter()
     reason = _refusal(run)
     if reason is not None:
         return Refusal(run.case, reason)
     try:
-        scenario = scenario_of(run)
+        scenario = scenario_of(run, settings)
         if engine_file is not None:
             scenario = scenario.model_copy(update={"engine": str(engine_file)})
         ttfts_s, tpots_s = _latencies(scenario)

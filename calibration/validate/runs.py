@@ -1,12 +1,14 @@
 """Read a table of measured serving runs: one row a run, checked before anything is simulated."""
 
-import csv
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from calibration.cells import check_shape, named, read_cells
+from calibration.importers.gpus import gpu_name
+from calibration.validate.own import OPTIONAL, Own, own_of
 from sim.errors import InputError
 
 REQUIRED: Final = (
@@ -24,7 +26,7 @@ REQUIRED: Final = (
     "ttft_ms",
     "tpot_ms",
 )
-"""Columns that the replay needs; others are ignored."""
+"""Columns that the replay needs; those of `own.py` may stand beside them."""
 SUSPECT: Final = "suspect"
 """Optional column: 1 marks a row whose source looks wrong; it is reported apart."""
 MEASURED_ON: Final = "measured_on"
@@ -58,6 +60,8 @@ class MeasuredRun:
     suspect: bool
     measured_on: str = ""
     """ISO date; empty where the table does not say."""
+    own: Own = field(default_factory=Own)
+    """What the row says itself of the server's settings and of the load."""
 
 
 def read_runs(path: Path) -> tuple[MeasuredRun, ...]:
@@ -67,64 +71,20 @@ def read_runs(path: Path) -> tuple[MeasuredRun, ...]:
     if missing:
         names = ", ".join(f"`{name}`" for name in missing)
         plural = "s are" if len(missing) > 1 else " is"
+        more = [name for name in header if name not in REQUIRED]
         raise InputError(
-            f"column{plural} missing: {names}",
+            f"column{plural} missing: {names}" + (f" (found {named(more)})" if more else ""),
             where=str(path),
-            remedy="a table of measured runs has one row a run; more columns are ignored",
+            remedy="a table of measured runs has one row a run (docs/calibration.md)",
         )
     check_shape(path, header, rows)
     return tuple(_Row(path, line, dict(zip(header, row, strict=True))).run() for line, row in rows)
 
 
-def read_cells(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Return the header and the rows with their line in the file; blank lines are skipped.
-
-    Raises `InputError` for what is no CSV file.
-    """
-    if path.is_dir():
-        raise InputError("this is a directory, not a file", where=str(path))
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file)
-            lines = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
-    except FileNotFoundError:
-        raise InputError("there is no such file", where=str(path)) from None
-    except (UnicodeDecodeError, csv.Error):
-        raise InputError("this is not a CSV file (UTF-8 text)", where=str(path)) from None
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise InputError(f"the file cannot be read ({reason})", where=str(path)) from None
-    lines = [(line, row) for line, row in lines if any(row)]
-    if not lines:
-        raise InputError("the file is empty", where=str(path))
-    (_, header), rows = lines[0], lines[1:]
-    return header, rows
-
-
-def _check_repeats(path: Path, rows: Sequence[tuple[int, list[str]]]) -> None:
-    """Refuse a row that stands there twice: it would count twice in every error."""
-    seen: dict[tuple[str, ...], int] = {}
-    for line, row in rows:
-        first = seen.setdefault(tuple(row), line)
-        if first != line:
-            raise InputError(
-                f"line {line} repeats line {first}", where=str(path), remedy="remove one of them"
-            )
-
-
-def check_shape(path: Path, header: list[str], rows: Sequence[tuple[int, list[str]]]) -> None:
-    """Raise `InputError` where cells and columns do not match, or a row stands there twice."""
-    twice = sorted({name for name in header if name and header.count(name) > 1})
-    if twice:
-        raise InputError(f"the column `{twice[0]}` is given twice", where=str(path))
-    for line, row in rows:
-        if len(row) != len(header):
-            raise InputError(
-                f"line {line} has {len(row)} cells, the header {len(header)}", where=str(path)
-            )
-    if not rows:
-        raise InputError("the table has no rows", where=str(path))
-    _check_repeats(path, rows)
+def unread_columns(path: Path) -> tuple[str, ...]:
+    """Return the columns of a table of measured runs that nothing here reads."""
+    known = {*REQUIRED, *OPTIONAL, SUSPECT, MEASURED_ON}
+    return tuple(name for name in read_cells(path)[0] if name and name not in known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +101,7 @@ class _Row:
         return MeasuredRun(
             case=self.text("case"),
             model=self.text("model"),
-            gpu=self.text("gpu"),
+            gpu=gpu_name(self.text("gpu"))[0] or "",
             engine=self.text("engine"),
             weights=self.text("weights"),
             tensor_parallel=self.whole("tensor_parallel", _MOST_USERS),
@@ -154,6 +114,7 @@ class _Row:
             tpot_ms=None if one_token else self.positive("tpot_ms"),
             suspect=self.flag(SUSPECT),
             measured_on=self.cells.get(MEASURED_ON, ""),
+            own=own_of(self.cells, where=f"{self.path}, line {self.line}"),
         )
 
     def text(self, name: str) -> str:

@@ -1,6 +1,6 @@
 """Times in other units than their column says: found by a factor of about a thousand."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -29,3 +29,29 @@ def check_units(
                 where=where,
                 remedy="give it in milliseconds",
             )
+
+
+_MOST_NAMED: Final = 3
+
+
+def doubtful_units(
+    name: str, rows: Iterable[tuple[str, float | None, float | None]]
+) -> Iterator[str]:
+    """Say which of some rows (case, predicted, measured) look like slips of units.
+
+    They are named and counted like any other: a prediction may be that far off where a queue
+    forms or does not.
+    """
+    low, high = THOUSAND
+    found = [
+        (case, measured / predicted)
+        for case, predicted, measured in rows
+        if predicted and measured and low < max(measured / predicted, predicted / measured) < high
+    ]
+    listed = ", ".join(f"{case} ({ratio:,.4g} times)" for case, ratio in found[:_MOST_NAMED])
+    more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+    if found:
+        yield (
+            f"`{name}` is about a thousand times the prediction, or a thousandth, in"
+            f" {listed}{more}: see whether it is in milliseconds there"
+        )

@@ -1,9 +1,10 @@
 """A whole table of measured runs against the simulator: `validate_file` is the door."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from calibration.cells import unfinished
 from calibration.validate.errors import (
     CONCURRENCY_BANDS,
     GroupErrors,
@@ -12,9 +13,11 @@ from calibration.validate.errors import (
     relative_error,
 )
 from calibration.validate.pool import predict_all
+from calibration.validate.recipes import Settings
 from calibration.validate.replay import Prediction, Refusal, Statistic
-from calibration.validate.runs import MeasuredRun, read_runs
-from calibration.validate.units import check_units
+from calibration.validate.runs import MeasuredRun, read_runs, unread_columns
+from calibration.validate.told import Told, told_of
+from calibration.validate.units import check_units, doubtful_units
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,15 @@ class Validation:
     compared: tuple[Compared, ...]
     """In the order of the file."""
     refused: tuple[Refusal, ...]
+    settings: Told
+    """Where the settings of the runs came from."""
+    of_the_file: tuple[str, ...] = ()
+    """What a reader of the errors should know of the file."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader has to know beside the errors."""
+        return (*self.settings.notes, *self.of_the_file)
 
     @property
     def rows(self) -> int:
@@ -104,6 +116,8 @@ class Validation:
                 for axis, groups in self.by.items()
             },
             "suspect": self.suspect.to_json(),
+            "settings": self.settings.to_json(),
+            "notes": list(self.notes),
         }
 
 
@@ -120,16 +134,21 @@ def validate_file(
     path: Path,
     *,
     ttft_statistic: Statistic = "mean",
+    settings: Settings = "suite",
     workers: int = 2,
     progress: Callable[[int, int], None] | None = None,
 ) -> Validation:
     """Simulate every run of a table as its benchmark drove it, and compare.
 
-    `ttft_statistic` says what the table's TTFT is, once for the whole file. `progress` is told how
+    `ttft_statistic` says what the table's TTFT is, once for the whole file; `settings`, whose
+    stand where the table says nothing: those of the suite's scripts, for runs that have its
+    lengths, or the engine's own. `progress` is told how
     many of how many rows are done. A row that cannot be simulated is refused with its reason.
     """
     runs = read_runs(path)
-    results = predict_all(runs, ttft_statistic, workers=workers, progress=progress)
+    results = predict_all(
+        runs, ttft_statistic, workers=workers, progress=progress, settings=settings
+    )
     pairs = list(zip(runs, results, strict=True))
     compared = tuple(Compared(run, got) for run, got in pairs if isinstance(got, Prediction))
     for name in ("ttft_ms", "tpot_ms"):
@@ -139,4 +158,18 @@ def validate_file(
         ttft_statistic=ttft_statistic,
         compared=compared,
         refused=tuple(got for _, got in pairs if isinstance(got, Refusal)),
+        settings=told_of(runs, settings, unread_columns(path)),
+        of_the_file=tuple(_notes(path, compared)),
     )
+
+
+def _notes(path: Path, compared: Iterable[Compared]) -> Iterator[str]:
+    end = unfinished(path)
+    if end is not None:
+        yield end
+    rows = list(compared)
+    for name in ("ttft_ms", "tpot_ms"):
+        yield from doubtful_units(
+            name,
+            ((row.run.case, getattr(row.predicted, name), getattr(row.run, name)) for row in rows),
+        )

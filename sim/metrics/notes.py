@@ -41,7 +41,7 @@ def notes(
     classes: Sequence[ClassMetrics] = (),
 ) -> tuple[str, ...]:
     """Return the sentences; `answered` are the counted requests that finished."""
-    refused = rejected(simulation.rejections)
+    refused = rejected(simulation.rejections, counts.rejected)
     if load.overloaded:
         return (*_overloaded(load), *starving(classes), *refused)
     slowest = None
@@ -58,9 +58,16 @@ def notes(
     )
 
 
-def rejected(rejections: Iterable[tuple[str, int]]) -> tuple[str, ...]:
-    """Say why requests were refused."""
-    return tuple(f"{count:,} rejected: {reason}" for reason, count in rejections)
+def rejected(rejections: Iterable[tuple[str, int]], counted: int) -> tuple[str, ...]:
+    """Say why requests were refused; `counted` of them are in the figures, the others warmed up.
+
+    The engine tells reasons and numbers over the whole run.
+    """
+    listed = list(rejections)
+    if len(listed) == 1:
+        return (f"{counted:,} rejected: {listed[0][0]}",) if counted else ()
+    warming = "" if sum(count for _, count in listed) == counted else ", warm-up included"
+    return tuple(f"{count:,} rejected{warming}: {reason}" for reason, count in listed)
 
 
 def _overloaded(load: Load) -> Iterator[str]:

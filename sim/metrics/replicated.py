@@ -99,7 +99,7 @@ def pool(runs: Sequence[Replication], *, slo: Slo, seed: int) -> Metrics:
     latency["itl"] = _gaps(runs, counts, withhold=overloaded)
     rates = _throughput(runs, seed, withhold=overloaded)
     classes = tuple(_class(runs, place, slo, seed) for place in range(len(first.classes)))
-    refused = rejected_of_all(run.rejections for run in runs)
+    refused = rejected_of_all((run.rejections for run in runs), counts.rejected)
     laws = [metrics.littles_law for metrics in many]
     sides = [None if overloaded else mean_of_known([getattr(law, side) for law in laws])
              for side in ("lhs", "rhs")]  # fmt: skip

@@ -51,12 +51,14 @@ def counts_of_all(parts: Sequence[Part]) -> RequestCounts:
     )
 
 
-def rejected_of_all(rejections: Iterable[Iterable[tuple[str, int]]]) -> tuple[str, ...]:
+def rejected_of_all(
+    rejections: Iterable[Iterable[tuple[str, int]]], counted: int
+) -> tuple[str, ...]:
     """Say why requests of all runs were refused."""
     together = Counter[str]()
     for of_run in rejections:
         together.update(dict(of_run))
-    return rejected(sorted(together.items()))
+    return rejected(sorted(together.items()), counted)
 
 
 def stages_of_all(waterfalls: Iterable[tuple[Stage, ...]]) -> tuple[Stage, ...]:

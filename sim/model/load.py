@@ -7,6 +7,7 @@ from typing import Final
 from sim.errors import UnknownNameError
 from sim.model.architecture import Model
 from sim.model.facts import ModelFacts, read_facts
+from sim.model.weight_format import Format
 from sim.yaml_files import list_names, read_yaml
 
 CATALOG: Final = Path(__file__).resolve().parent.parent / "catalog" / "models"
@@ -21,6 +22,22 @@ def names_of(name: str) -> tuple[str, ...]:
     """Return every name of a model of the catalog: its own, aliases, quantised checkpoints."""
     facts = _load_facts(CATALOG / f"{name}.yaml")
     return (facts.name, *facts.aliases, *facts.checkpoints)
+
+
+def checkpoint_in(name: str, layers: Format) -> str | None:
+    """Return the first checkpoint that the catalog lists of a model with its layers in a format.
+
+    >>> checkpoint_in("qwen3-32b", "fp8_block"), checkpoint_in("qwen3-32b", "int8")
+    ('Qwen/Qwen3-32B-FP8', None)
+    """
+    if name not in list_models():
+        return None
+    listed = _load_facts(CATALOG / f"{name}.yaml").checkpoints
+    formats = {
+        repository: stored if isinstance(stored, str) else stored.layers
+        for repository, stored in listed.items()
+    }
+    return next((repository for repository, found in formats.items() if found == layers), None)
 
 
 def called(reference: object, model: Model) -> str:

@@ -23,7 +23,7 @@ from sim.report.words import (
 )
 from sim.units import counted
 
-_NAMES: Final = {"ttft": "TTFT", "ttlt": "TTLT", "user_tokens_per_s": "user speed"}
+_NAMES: Final = {"ttft": "TTFT", "ttlt": "TTLT", "user_tokens_per_s": "user speed (tokens/s)"}
 
 
 def comparison_answer(found: Comparison) -> str:

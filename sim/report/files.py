@@ -110,7 +110,7 @@ def _sweep(folder: Path, names: Iterable[str]) -> None:
         if entry.name.startswith(_STAGE):
             shutil.rmtree(entry, ignore_errors=True)
         elif any(re.fullmatch(rf"\.{re.escape(name)}\.\w{{8}}", entry.name) for name in names):
-            entry.unlink(missing_ok=True)  # of a version that moved its files one by one
+            entry.unlink(missing_ok=True)  # of `write_whole`
 
 
 @contextmanager
@@ -118,14 +118,15 @@ def _alone_in(folder: Path) -> Iterator[bool]:
     """Let one run at a time write there, so that its files belong together.
 
     The lock goes with the process. False: the system has none (Windows, some network file
-    systems), and runs are not kept apart.
+    systems, a folder that may be written but not read), and runs are not kept apart.
     """
     try:
         import fcntl
-    except ImportError:  # pragma: no cover - no such module on Windows
+
+        handle = os.open(folder, os.O_RDONLY)
+    except (ImportError, PermissionError):
         yield False
         return
-    handle = os.open(folder, os.O_RDONLY)
     try:
         alone = False
         with suppress(OSError):  # some network file systems have no locks
@@ -137,17 +138,27 @@ def _alone_in(folder: Path) -> Iterator[bool]:
 
 
 def write_whole(path: Path, content: bytes) -> Path:
-    """Write a file so that it is there in full or not at all."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    """Write a file so that it is there in full or not at all.
+
+    What a writer of the same file left who was killed is cleared away. A device or a pipe
+    (`/dev/null`, `/dev/stdout`) is written to, not replaced.
+    """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        path.write_bytes(content)
+        return path
+    with _alone_in(path.parent) as alone:
+        if alone:
+            _sweep(path.parent, [path.name])
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        temporary = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            temporary.chmod(0o666 & ~_umask())
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
     return path
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from sim.metrics.measure import measure
+from sim.metrics.notes import rejected
 from sim.metrics.pipeline import Pipeline
 from sim.metrics.slo import Slo
 from sim.records import FloatArray, RequestRecords, Simulation
@@ -80,3 +81,14 @@ def test_a_closed_loop_with_few_requests_for_each_user_says_what_its_figures_are
     assert bool(found) is said
     if said:
         assert "take 10 for each user or more (100)" in found[0]
+
+
+def test_rejected_requests_that_warmed_up_are_not_counted_in_the_note() -> None:
+    assert rejected([("too long", 12)], 9) == ("9 rejected: too long",)
+    assert rejected([("too long", 3)], 0) == ()
+    # of several reasons the engine does not tell which were counted
+    assert rejected([("a", 2), ("b", 4)], 5) == (
+        "2 rejected, warm-up included: a",
+        "4 rejected, warm-up included: b",
+    )
+    assert rejected([("a", 2), ("b", 4)], 6) == ("2 rejected: a", "4 rejected: b")

@@ -36,6 +36,40 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_other(
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.txt"]
 
 
+def test_what_a_killed_writer_of_the_file_left_goes_with_the_next(tmp_path: Path) -> None:
+    for name in (".a.txt.k3_9xq7z", ".other.txt.k3_9xq7z", ".a.txt"):
+        (tmp_path / name).write_bytes(b"half")
+    write_whole(tmp_path / "a.txt", b"whole")
+    left = {entry.name for entry in tmp_path.iterdir()}
+    assert left == {"a.txt", ".other.txt.k3_9xq7z", ".a.txt"}
+
+
+def test_writers_of_one_file_do_not_clear_each_other_away(tmp_path: Path) -> None:
+    def write(who: int) -> None:
+        for _ in range(50):
+            write_whole(tmp_path / "a.txt", bytes([who]) * 1000)
+
+    threads = [Thread(target=write, args=(who,)) for who in (1, 2, 3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.txt"]
+    assert len(set((tmp_path / "a.txt").read_bytes())) == 1
+
+
+def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    found: list[bytes] = []
+    reader = Thread(target=lambda: found.append(path.read_bytes()))
+    reader.start()
+    write_whole(path, b"all of it")
+    reader.join()
+    assert found == [b"all of it"]
+    assert path.is_fifo()
+
+
 def test_a_new_file_has_the_rights_that_any_new_file_has(tmp_path: Path) -> None:
     (tmp_path / "usual").write_bytes(b"")
     write_whole(tmp_path / "ours", b"")

@@ -36,6 +36,7 @@ def profiles() -> None:
     fitted = shown.profile(name)
     rows = shown.parts(fitted)
     st.markdown(f"##### {escape(shown.finding(name, rows))}")
+    st.caption(escape(shown.KERNELS))
     tables.draw_records(
         [
             {
@@ -71,7 +72,7 @@ def timings() -> None:
         found = shown.read_upload(upload.name, upload.getvalue())
         _kernels(found)
     except SimError as error:
-        st.error(escape(str(error)))
+        st.error(escape(shown.complaint(error, upload.name)))
 
 
 def _kernels(found: Timings) -> None:
@@ -89,8 +90,9 @@ def _kernels(found: Timings) -> None:
     if not parts:
         st.error("None of these kernels is one that a profile predicts.")
         return
-    title = ", ".join(f"{part.part} {part.mape:.0%}" for part in parts)
+    title = ", ".join(f"{part.part} off by {part.mape:.0%}" for part in parts)
     st.markdown(f"##### Predicted by {escape(profile.gpu)} ({escape(profile.engine)}): {title}")
+    st.caption(escape(shown.RESIDUALS))
     name = st.selectbox("Kernel", [part.part for part in parts], key=f"{PREFIX}part")
     part = next(each for each in parts if each.part == name)
     left, right = st.columns(2)
@@ -114,10 +116,7 @@ def _residuals(part: ComparedPart) -> Figure:
 
 def benchmark() -> None:
     """Simulate an uploaded benchmark and compare."""
-    st.caption(
-        "A result of vllm bench serve, SGLang bench_serving, GuideLLM, AIPerf or llmperf, or a CSV"
-        " table of measured runs."
-    )
+    st.caption(escape(f"A result of {shown.TOOLS}; or a CSV table of measured runs."))
     upload = st.file_uploader(
         "Benchmark result", type=["json", "jsonl", "csv"], key=f"{PREFIX}benchmark"
     )
@@ -134,8 +133,9 @@ def benchmark() -> None:
         with st.spinner("Simulating the runs…"):
             checked = shown.check_upload(upload.name, upload.getvalue(), base)
     except SimError as error:
-        st.error(escape(str(error)))
+        st.error(escape(shown.complaint(error, upload.name)))
         return
+    st.caption(escape(f"{shown.ERRORS} {shown.MORE_FIGURES}"))
     for note in checked.notes:
         st.caption(f":material/info: {escape(note)}.")
     for column, (name, points) in zip(st.columns(3), checked.points.items(), strict=False):
@@ -156,6 +156,7 @@ def validation() -> None:
             "The table is written by `make accuracy`; your own: `paretoken validate RUNS.csv`."
         )
     else:
+        st.caption(escape(shown.ERRORS))
         st.markdown(tables)
 
 

@@ -54,7 +54,8 @@ class Patterns:
 
     def hit_head(self) -> bool:
         """Whether the LM head is in the list."""
-        plain = any(fnmatchcase("lm_head", pattern) for pattern in self._anywhere)
+        names = ("lm_head", "language_model.lm_head")
+        plain = any(fnmatchcase(name, pattern) for pattern in self._anywhere for name in names)
         return plain or any(pattern.match("lm_head") for pattern in self._regular)
 
 

@@ -11,6 +11,9 @@ SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross")
 BAND = 0.2
 """Half-width of the shaded band around the diagonal, as a fraction of the measurement."""
 
+_WIDE = 30.0
+"""Above this ratio of the ends of an axis its ticks are powers of ten."""
+
 
 @dataclass(frozen=True, slots=True)
 class ParityPoint:
@@ -73,6 +76,9 @@ def _diagonal(drawn: Figure, points: Sequence[ParityPoint], *, fill: str, line: 
         (low, low * (1 + BAND)),
     ]
     path = "M " + " L ".join(f"{x:.6g},{y:.6g}" for x, y in corners) + " Z"
+    if high > _WIDE * low:  # else ticks between the decades, which are a lone digit there
+        drawn.update_xaxes(dtick=1)
+        drawn.update_yaxes(dtick=1)
     drawn.add_shape(type="path", path=path, fillcolor=fill, line_width=0, layer="below")
     drawn.add_shape(
         type="line", x0=low, y0=low, x1=high, y1=high, layer="below", line={"color": line}

@@ -29,6 +29,24 @@ def test_a_csv_of_timings_becomes_parquet(paretoken: Any, tmp_path: Path) -> Non
     assert (tmp_path / "mine.parquet").stat().st_size > 0
 
 
+def test_a_table_without_an_end_is_imported_with_a_note(paretoken: Any, tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text(CSV.rstrip(), "utf-8")
+    answered = paretoken("calibrate", "import", "csv", "mine.csv")
+    assert answered.code == 0
+    assert "Note: the file does not end with a line break" in answered.out
+    (tmp_path / "mine.csv").write_text(CSV.rstrip()[:-1], "utf-8")
+    answered = paretoken("calibrate", "import", "csv", "mine.csv")
+    assert answered.code == 2
+    assert "ends with `min` and no line break, as `mine` begins" in answered.err
+
+
+def test_the_gpu_of_an_import_is_a_profile(paretoken: Any, tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text(CSV, "utf-8")
+    answered = paretoken("calibrate", "import", "csv", "mine.csv", "--gpu", "h100")
+    assert answered.code == 2
+    assert "did you mean" in answered.err
+
+
 def test_a_wrong_csv_leaves_nothing_behind(paretoken: Any, tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text(CSV.replace("60.0", "nan"), "utf-8")
     answered = paretoken("calibrate", "import", "csv", "mine.csv")

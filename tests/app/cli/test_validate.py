@@ -33,3 +33,17 @@ def test_a_table_of_which_nothing_can_be_compared_is_the_answer_no(
     answered = paretoken("validate", "runs.csv")
     assert answered.code == 1
     assert answered.out.startswith("0 of 1 run compared.")
+
+
+def test_whose_settings_stand_is_asked_for_and_told(paretoken: Any, tmp_path: Path) -> None:
+    suite = DENSE.replace("a1,meta-llama/Llama-3.1-8B-Instruct", "c3,meta-llama/Llama-3.1-70B")
+    suite = suite.replace(
+        "h100_sxm,vllm,fp8,1,1,1,4,512,128", "h200_sxm,vllm,fp8,1,1,1,4,1024,1024"
+    )
+    (tmp_path / "runs.csv").write_text(HEAD + suite, "utf-8")
+    answered = paretoken("validate", "runs.csv")
+    assert "1 of 1 run" in answered.out
+    assert "InferenceX" in answered.out
+    assert "InferenceX" not in paretoken("validate", "runs.csv", "--settings", "engine").out
+    document = json.loads(paretoken("validate", "runs.csv", "--json").out)
+    assert document["settings"]["suite"] == 1

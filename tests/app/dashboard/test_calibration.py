@@ -88,7 +88,7 @@ def test_wrong_timings_are_refused_in_one_sentence(
 
 def test_a_truncated_parquet_is_refused(opened: Callable[[], AppTest]) -> None:
     page = upload(opened(), "c_timings", "t.parquet", b"PAR1\x00\x01", "application/octet-stream")
-    assert "cannot be read as Parquet" in str(page.error[0].value)
+    assert "this Parquet file is cut off" in str(page.error[0].value)
 
 
 def test_an_uploaded_table_of_runs_is_simulated_and_compared(
@@ -107,7 +107,44 @@ def test_a_result_that_lacks_its_deployment_says_so(opened: Callable[[], AppTest
     }  # fmt: skip
     content = io.BytesIO(json.dumps(document).encode()).getvalue()
     page = upload(opened(), "c_benchmark", "result.json", content, "application/json")
-    assert "does not name the gpu" in str(page.error[0].value)
+    said = str(page.error[0].value)
+    assert said.startswith("result.json: the file does not name the gpu")
+    assert said.endswith("give the deployment under *Deployment* below the file")
     page.selectbox(key="c_scenario").set_value("chat-70b-h100").run()
     assert not page.exception
     assert "Measured → predicted" in words(page)
+
+
+def test_the_words_of_the_tables_are_explained_where_they_stand(
+    opened: Callable[[], AppTest],
+) -> None:
+    page = upload(opened(), "c_benchmark", "runs.csv", RUNS.encode())
+    page = upload(page, "c_timings", "timings.csv", CSV.encode())
+    said = "\n".join(str(each.value) for each in page.caption)
+    for word in (
+        "Held-out error:",
+        "by regime:",
+        "bias is",
+        "p90 (90th",
+        "TPOT:",
+        "shaded within",
+    ):
+        assert word in said
+    for tool in ("trtllm-bench", "InferenceX", "GuideLLM"):
+        assert tool in said
+
+
+def test_a_deployment_beside_a_table_of_deployments_is_not_ignored_in_silence(
+    opened: Callable[[], AppTest],
+) -> None:
+    page = opened()
+    page.selectbox(key="c_scenario").set_value("chat-70b-h100").run()
+    page = upload(page, "c_benchmark", "runs.csv", RUNS.encode())
+    assert "the one that was chosen is not used" in words(page)
+
+
+def test_a_file_without_an_end_is_doubted_on_the_page_as_well(
+    opened: Callable[[], AppTest],
+) -> None:
+    page = upload(opened(), "c_benchmark", "runs.csv", RUNS.strip().encode())
+    assert "does not end with a line break" in words(page)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibration.fit.grid import Penalty, fit_grid
-from calibration.fit.smooth import Smoothness, roughness
+from calibration.fit.smooth import Smoothness, roughness, solve_blocks
 from sim.cost.residuals import Grid
 
 SIZES = tuple(2.0**octave for octave in range(10, 19))
@@ -44,3 +44,12 @@ def test_a_single_slow_timing_is_passed_by() -> None:
     plain = fit_grid({"bytes": SIZES}, {"bytes": sizes}, errors, penalty=Penalty(pull=0.1))
     assert abs(float(Grid.of(table).log_ratio(bytes=2.0**14))) < 0.6
     assert float(Grid.of(plain).log_ratio(bytes=2.0**14)) > 1.0
+
+
+def test_blocks_that_touch_their_neighbours_are_solved_as_the_full_matrix_is() -> None:
+    rng = np.random.default_rng(0)
+    near = np.abs(np.subtract.outer(np.arange(17) // 3, np.arange(17) // 3)) <= 1
+    half = np.where(near, rng.normal(size=(17, 17)), 0.0)
+    matrix, right = half + half.T + 20.0 * np.eye(17), rng.normal(size=17)
+    # The last block is smaller than the others: 17 = 5 x 3 + 2.
+    assert solve_blocks(matrix, right, 3) == pytest.approx(np.linalg.solve(matrix, right))

@@ -42,4 +42,7 @@ def test_the_error_of_few_timings_says_how_well_it_is_known() -> None:
     predicted = 1.0 + np.array([0.1, -0.2, 0.3, -0.4])
     few = Unseen(predicted, predicted, tested)
     assert few.error(measured) == pytest.approx(0.25)
-    assert few.spread(measured) == pytest.approx(0.0645, abs=1e-4)  # sd 0.129 over the root of 4
+    # The sizes' own deviation is 0.129; as if distributed exponentially it is their mean, 0.25.
+    assert few.spread(measured) == pytest.approx(0.125, abs=1e-4)
+    wide = 1.0 + np.array([0.0, 0.0, 0.0, 0.8])  # mean 0.2, deviation 0.4
+    assert Unseen(wide, wide, tested).spread(measured) == pytest.approx(0.2, abs=1e-4)

@@ -65,3 +65,23 @@ def test_without_data_the_prior_stays() -> None:
     )
     found = solve(two, line(TRUE)[few], narrow)
     assert found.values["efficiency"] == pytest.approx(0.37, rel=0.05)
+
+
+def test_a_form_that_misses_its_data_moves_less_from_its_prior() -> None:
+    def level(values: Mapping[str, float], rows: Rows = ALL) -> FloatArray:
+        return np.full(6, values["fixed_s"])[rows]
+
+    def moved(offset: float, scatter: float) -> float:
+        """How far from the prior, 10 µs, to data around `offset` above it (logarithms)."""
+        signs = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
+        measured = 1e-5 * np.exp(offset + scatter * signs)
+        found = solve(level, measured, (Coefficient("fixed_s", "time", 1e-5, 0.3),))
+        return float(np.log(found.values["fixed_s"] / 1e-5))
+
+    # Exact data: six points of 10 % noise against a prior of 30 %.
+    assert moved(1.0, 0.0) == pytest.approx(1 - (0.1 / 0.3) ** 2 / 6, abs=0.01)
+    # Sizes of 0.4 make a standard deviation of 0.5: a datum tells 1 / 0.25, and the loss gives it
+    # 1 / (0.01 x (1 + 0.4 / 0.1)), five times as much. With a prior that is believed so much the
+    # more, the slopes at x of the loss, 300 (e / (1 + e / 0.1)) for the errors e of 0.5 - x and
+    # -(0.3 + x), and of the prior, 5.03 x / 0.09, are equal at 0.0305.
+    assert moved(0.1, 0.4) == pytest.approx(0.0305, abs=0.003)

@@ -51,7 +51,7 @@ def test_what_the_file_lacks_can_be_named(table: Callable[..., Path]) -> None:
     [
         (ROW.replace("3e-5", "nan"), HEAD, "line 2: `latency_s` should hold number"),
         (ROW.replace("3e-5", "-1"), HEAD, "line 2: `latency_s` should be a number above 0"),
-        (ROW.replace("3e-5", "3000"), HEAD, "latency of 3000 s, which no kernel takes"),
+        (ROW.replace("3e-5", "3000"), HEAD, "line 2: `latency_s` of 3000 is 3e[+]03 s, which no"),
         (ROW.replace("16,", "16.5,"), HEAD, "line 2: `tokens` should hold integer"),
         (ROW.replace("gemm", "gem"), HEAD, "unknown operation `gem`"),
         (f"{ROW}\n{ROW}", HEAD, "line 3 repeats line 2"),
@@ -73,6 +73,15 @@ def test_nothing_is_written_where_the_folder_cannot_be(
     table: Callable[..., Path], tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
-    with pytest.raises(InputError, match="cannot be written"):
+    with pytest.raises(InputError, match="is a file, not a folder"):
         write_timings(import_csv(table(ROW)), tmp_path / "file" / "t.parquet")
     assert list(tmp_path.glob("*.parquet")) == []
+
+
+def test_a_slip_of_units_names_the_line_and_the_column_of_the_file(
+    table: Callable[..., Path],
+) -> None:
+    header = HEAD.replace("latency_s", "latency_us")
+    path = table(ROW.replace("3e-5", "30"), ROW.replace("3e-5", "0.03"), header=header)
+    with pytest.raises(InputError, match=r"line 3: `latency_us` of 0\.03 is 3e-08 s, which no"):
+        import_csv(path)

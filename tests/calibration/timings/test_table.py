@@ -81,9 +81,19 @@ def test_columns_that_lack_or_are_unknown_are_named() -> None:
 
 def test_a_truncated_file_is_refused(tmp_path: Path) -> None:
     path = write_timings(checked(gemms(), "a test"), tmp_path / "timings.parquet")
-    path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(InputError, match="cannot be read as Parquet"):
-        read_timings(path)
+    whole = path.read_bytes()
+    for content, problem in (
+        (whole[:-20], "this Parquet file is cut off"),
+        (whole[:500] + bytes(200) + whole[700:], "damaged"),
+        (b"", "the file is empty"),
+        (b"operation,precision", "calibrate import csv FILE"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=problem) as caught:
+            read_timings(path)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(InputError, match="a directory, not a file"):
+        read_timings(tmp_path)
     with pytest.raises(InputError, match="no such file"):
         read_timings(tmp_path / "missing.parquet")
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from calibration.validate.recipes import drafted_tokens, recipe_of
+from calibration.validate.recipes import recipe_of
+from calibration.validate.recipes.trtllm import drafted_tokens
 from calibration.validate.replay import Prediction, predict, scenario_of
 from calibration.validate.runs import MeasuredRun, read_runs
 
@@ -33,8 +34,13 @@ def a_run(runs_file: RunsFile, row: Row) -> Callable[..., MeasuredRun]:
         ({"concurrency": 64, "expert_parallel": 8}, 0),  # older than either sweep: not known
         ({"concurrency": 128, "output_tokens": 8192, **SPREAD}, 1),  # swept with drafts only
         ({"concurrency": 256, "output_tokens": 8192, **SPREAD}, 0),  # in both sweeps
+        ({"concurrency": 128, **SPREAD}, 1),  # swept with drafts only
+        ({"concurrency": 64, **SPREAD}, 0),  # in both
+        ({"concurrency": 64, "input_tokens": 8192, **SPREAD}, 1),  # swept with drafts only
         ({"concurrency": 4, "engine": "sglang"}, 0),
-        ({"concurrency": 4, "gpu": "h200_sxm"}, 0),
+        ({"concurrency": 4, "gpu": "h200_sxm"}, 0),  # in both sweeps
+        ({"concurrency": 128, "gpu": "h200_sxm", **SPREAD}, 1),  # swept with drafts only
+        ({"concurrency": 128, "gpu": "h200_sxm", "expert_parallel": 8}, 3),
     ],
 )
 def test_only_runs_known_to_have_drafted_tokens_draft_them(
@@ -58,6 +64,19 @@ def test_a_drafting_server_takes_one_prompt_a_pass(a_run: Callable[..., Measured
     assert recipe_of(long).max_batched_tokens == 130 * 64
 
 
+def test_the_first_server_with_experts_spread_takes_one_prompt_a_pass(
+    a_run: Callable[..., MeasuredRun],
+) -> None:
+    # (64 + 8192 + 64 + 63) / 64 = 130 whole, x 64; `free_gpu_memory_fraction: 0.8`
+    cells = {"expert_parallel": 8, "concurrency": 64, "input_tokens": 8192}
+    recipe = recipe_of(a_run(ON_EIGHT | cells))
+    assert (recipe.kv_precision, recipe.max_batched_tokens) == ("fp8", 130 * 64)
+    assert recipe.engine_options["memory_fraction"] == 0.8
+    # (4 + 1024 + 127) / 64 = 18 whole
+    short = recipe_of(a_run(ON_EIGHT | {"expert_parallel": 8, "concurrency": 4}))
+    assert short.max_batched_tokens == 18 * 64
+
+
 def test_three_drafts_give_the_published_tokens_a_pass(a_run: Callable[..., MeasuredRun]) -> None:
     # 2.82 with three drafts and 1.92 with one: TensorRT-LLM's page on DeepSeek-R1 on B200.
     three = scenario_of(a_run(ON_EIGHT | {"concurrency": 4})).decoding
@@ -67,10 +86,8 @@ def test_three_drafts_give_the_published_tokens_a_pass(a_run: Callable[..., Meas
 
 
 def test_drafts_gain_less_than_the_tokens_they_yield(a_run: Callable[..., MeasuredRun]) -> None:
-    drafting = predict(a_run(ON_EIGHT | {"concurrency": 1, "output_tokens": 256}), "mean")
-    # A prompt of 1,023 tokens is none of the suite's, so that nothing is known to be drafted.
-    cells = {"concurrency": 1, "input_tokens": 1023, "output_tokens": 256}
-    plain = predict(a_run(ON_EIGHT | cells), "mean")
+    run = a_run(ON_EIGHT | {"concurrency": 1})
+    drafting, plain = (predict(run, "mean", settings=whose) for whose in ("suite", "engine"))
     assert isinstance(drafting, Prediction)
     assert isinstance(plain, Prediction)
     assert drafting.tpot_ms is not None
@@ -108,45 +125,116 @@ def test_a_token_budget_is_of_each_rank(a_run: Callable[..., MeasuredRun]) -> No
     assert recipe_of(a_run(M25 | ranks | lengths)).max_batched_tokens == 4 * 2048
 
 
-SGLANG = {"model": "deepseek-ai/DeepSeek-R1", "engine": "sglang", "weights": "fp8"}
-LONG = {"tensor_parallel": 8, "input_tokens": 8192, "output_tokens": 1024}
-
-
 @pytest.mark.parametrize(
     ("cells", "told"),
     [
-        ({"gpu": "h200_sxm", "concurrency": 64}, ("bf16", 32768, 0.82, 10, None)),
-        ({"gpu": "b200_sxm", "concurrency": 16}, ("fp8", 32768, 0.82, 30, 30)),
-        ({"gpu": "b200_sxm", "concurrency": 8}, ("fp8", 32768, 0.82, 30, 10)),
+        # model, engine, GPU, weights, users, lengths -> cache, tokens a pass, options; worked out
+        # by hand from the lines of the scripts
         (
-            {"gpu": "b200_sxm", "concurrency": 16, "tensor_parallel": 4},
-            ("fp8", 8192, 0.95, 30, 10),
+            ("nvidia/DeepSeek-R1-0528-FP4-V2", "sglang", "b200_sxm", "fp4", 16, 1024),
+            ("fp8", 16384, {"memory_fraction": 0.85, "pick_up_every_passes": 30, "stream": 10}),
         ),
         (
-            {"gpu": "b200_sxm", "concurrency": 16, "tensor_parallel": 4, "weights": "fp4"},
-            ("fp8", 16384, 0.85, 10, 30),
+            ("nvidia/DeepSeek-R1-0528-FP4-V2", "trtllm", "b200_sxm", "fp4", 128, 8192),
+            # (128 + 8192 + 127) / 64 = 131 whole
+            ("fp8", 131 * 64, {"memory_fraction": 0.8, "stream": 10}),
+        ),
+        (
+            ("deepseek-ai/DeepSeek-R1", "trtllm", "h200_sxm", "fp8", 64, 1024),
+            ("fp8", 8192, {"memory_fraction": 0.75, "stream": 10}),
+        ),
+        (
+            ("openai/gpt-oss-120b", "vllm", "b200_sxm", "fp4", 64, 1024),
+            ("fp8", 8192, {}),
+        ),
+        (
+            ("openai/gpt-oss-120b", "trtllm", "h200_sxm", "fp4", 64, 1024),
+            ("bf16", 20000, {"memory_fraction": 0.85, "stream": 20}),
+        ),
+        (
+            ("moonshotai/Kimi-K2.5", "vllm", "b200_sxm", "fp4", 4, 8192),
+            ("fp8", 16384, {"memory_fraction": 0.9, "stream": 20}),
+        ),
+        (
+            ("Qwen/Qwen3.5-397B-A17B", "sglang", "b200_sxm", "fp8", 8, 1024),
+            ("fp8", 16384, {"memory_fraction": 0.8, "pick_up_every_passes": 30, "stream": 50}),
+        ),
+        (
+            ("Qwen/Qwen3.5-397B-A17B", "sglang", "b200_sxm", "fp8", 4, 1024),
+            ("fp8", 16384, {"memory_fraction": 0.8, "pick_up_every_passes": 10, "stream": 50}),
+        ),
+        (
+            ("zai-org/GLM-5", "sglang", "b300_sxm", "fp8", 4, 1024),
+            ("fp8", 32768, {"memory_fraction": 0.85, "stream": 30}),
+        ),
+        (
+            ("meta-llama/Llama-3.1-70B", "trtllm", "b200_sxm", "fp4", 4, 8192),
+            ("fp8", 16384, {"stream": 10}),
         ),
     ],
 )
-def test_deepseek_on_sglang_streams_and_looks_for_requests_as_its_scripts_say(
+def test_scripts_of_the_suite_set_what_their_lines_say(
     a_run: Callable[..., MeasuredRun],
-    cells: dict[str, object],
-    told: tuple[str, int, float, int, int | None],
+    cells: tuple[str, str, str, str, int, int],
+    told: tuple[str, int, dict[str, float]],
 ) -> None:
-    recipe = recipe_of(a_run(SGLANG | LONG | cells))
-    assert recipe.scheduler is None
-    options = recipe.engine_options
-    keys = ("memory_fraction", "stream_interval_tokens", "pick_up_every_passes")
-    found = (recipe.kv_precision, recipe.max_batched_tokens, *(options.get(key) for key in keys))
-    assert found == told
-    assert ("all_reduce_of" in options) == (cells["gpu"] == "b200_sxm")
+    names = ("model", "engine", "gpu", "weights", "concurrency", "input_tokens")
+    given = dict(zip(names, cells, strict=True))
+    recipe = recipe_of(a_run(given | {"output_tokens": 1024, "tensor_parallel": 8}))
+    options = dict(recipe.engine_options)
+    stream = options.pop("stream_interval_tokens", None)
+    if stream is not None:
+        assert options.pop("stream_first_token") is True
+        options["stream"] = stream
+    assert (recipe.kv_precision, recipe.max_batched_tokens, options) == told
+    assert "@" in recipe.script
+
+
+def test_llamas_prompts_are_held_on_fewer_than_eight_gpus_alone(
+    a_run: Callable[..., MeasuredRun],
+) -> None:
+    llama = R1 | {"model": "meta-llama/Llama-3.1-70B", "input_tokens": 1024, "output_tokens": 1024}
+    few = recipe_of(a_run(llama | {"tensor_parallel": 4})).engine_options
+    assert (few["hold_passes"], few["hold_token_share"]) == (20, 0.9)
+    assert "hold_passes" not in recipe_of(a_run(llama | {"tensor_parallel": 8})).engine_options
+    # gpt-oss and other models have no such lines.
+    gpt = llama | {"model": "openai/gpt-oss-120b", "weights": "fp4", "tensor_parallel": 4}
+    assert "hold_passes" not in recipe_of(a_run(gpt)).engine_options
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        {"model": "deepseek-ai/DeepSeek-R1-Distill-Llama-8B"},
+        {"model": "deepseek-ai/DeepSeek-V3.2"},
+        {"model": "zai-org/GLM-5.1-FP8", "engine": "sglang"},
+        {"model": "openai/gpt-oss-20b", "weights": "fp4"},
+        {"gpu": "a100_sxm_80gb"},
+    ],
+)
+def test_what_no_script_serves_takes_the_engines_defaults(
+    a_run: Callable[..., MeasuredRun], cells: dict[str, object]
+) -> None:
+    run = a_run(R1 | {"input_tokens": 1024, "output_tokens": 1024} | cells)
+    assert recipe_of(run) == recipe_of(run, "engine")
+
+
+@pytest.mark.parametrize(("users", "every"), [(4, 10), (16, 30)])
+def test_deepseek_on_sglang_looks_for_requests_as_its_script_says(
+    a_run: Callable[..., MeasuredRun], users: int, every: int
+) -> None:
+    cells = {"engine": "sglang", "concurrency": users, "input_tokens": 8192}
+    options = recipe_of(a_run(ON_EIGHT | cells)).engine_options
+    assert options["pick_up_every_passes"] == every
+    assert options["all_reduce_of"] == "trtllm"  # --enable-flashinfer-allreduce-fusion
 
 
 def test_generated_sglang_servers_mix_prompts_into_decode_passes(
     a_run: Callable[..., MeasuredRun],
 ) -> None:
     cells = {"engine": "sglang", "concurrency": 240, "input_tokens": 2000, "output_tokens": 100}
-    recipe = recipe_of(a_run(cells))
-    assert recipe.scheduler == {"kind": "chunked_prefill"}
-    # --chunked-prefill-size of a GPU with 90 to 160 GiB (server_args.py)
-    assert recipe.max_batched_tokens == 8192
+    run = a_run(cells)
+    assert recipe_of(run).scheduler == {"kind": "chunked_prefill"}
+    assert recipe_of(run).max_batched_tokens == 8192  # of a GPU with 90 to 160 GiB
+    assert recipe_of(run, "engine").scheduler is None
+    assert recipe_of(a_run(cells | {"engine": "vllm"})).scheduler is None

@@ -28,7 +28,7 @@ def test_a_run_is_driven_as_the_suites_do(a_run: Callable[..., MeasuredRun]) -> 
     assert scenario.workload.draw(40, 0).users == 4
 
 
-def test_lengths_that_the_suite_does_not_sweep_are_means(
+def test_lengths_of_the_team_that_drives_genai_perf_are_means(
     a_run: Callable[..., MeasuredRun],
 ) -> None:
     workload = scenario_of(a_run(input_tokens=1000, output_tokens=100)).workload
@@ -82,7 +82,7 @@ def test_the_kv_cache_has_the_engines_default_precision(
     ("cells", "reason"),
     [
         ({"model": "nobody/knows-7b"}, "nobody/knows-7b is not in the catalog"),
-        ({"gpu": "h100"}, "did you mean .*h100_sxm"),
+        ({"gpu": "h100_sx"}, "did you mean .*h100_sxm"),
         ({"engine": "lmdeploy"}, "no engine named `lmdeploy`"),
         ({"weights": "fp3"}, "weights in fp3 are not counted"),
         ({"expert_parallel": 8}, "experts over 8 GPUs, but a stage has 1 "),

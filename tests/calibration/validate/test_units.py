@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from calibration.validate import validate_file
-from calibration.validate.units import check_units
+from calibration.validate.units import check_units, doubtful_units
 from sim.errors import InputError
 
 
@@ -32,3 +32,19 @@ def test_a_table_in_microseconds_is_refused(
 def test_a_row_twice_is_refused(runs_file: Callable[..., Path], row: Callable[..., str]) -> None:
     with pytest.raises(InputError, match="line 3 repeats line 2"):
         validate_file(runs_file(row(), row()))
+
+
+def test_single_rows_in_other_units_are_named_and_still_counted(
+    runs_file: Callable[..., Path], row: Callable[..., str]
+) -> None:
+    rows = [row(case="a"), row(case="b", concurrency=3), row(case="off", ttft_ms=15_000)]
+    found = validate_file(runs_file(*rows))
+    assert len(found.sound) == 3
+    assert [note for note in found.notes if "`ttft_ms`" in note and "in off (" in note]
+
+
+def test_many_doubtful_rows_are_counted_not_listed() -> None:
+    rows = [(str(place), 10.0, 10_000.0) for place in range(5)]
+    (note,) = doubtful_units("tpot_ms", rows)
+    assert "0 (1,000 times), 1 (1,000 times), 2 (1,000 times) and 2 more" in note
+    assert list(doubtful_units("tpot_ms", [("a", None, 3.0), ("b", 10.0, 900.0)])) == []

@@ -1,0 +1,123 @@
+"""How a run's server was started, as far as a script or the engine's documentation says."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final, Literal
+
+from calibration.validate.runs import MeasuredRun
+from sim.precision import Precision
+
+Settings = Literal["suite", "engine"]
+"""Whose settings stand where the table says nothing: the suite's scripts, or the engine's."""
+
+MAX_BATCHED_TOKENS: Final = 8192
+"""Token budget of a pass: the default of vLLM, SGLang and TensorRT-LLM on GPUs with 80 GB, and
+what most of the scripts set."""
+FP8_KV_ENGINES: Final = frozenset({"trtllm"})
+"""Engines that keep the KV cache of a quantised checkpoint in FP8 when nothing is said about it.
+
+TensorRT-LLM takes the cache's format from the checkpoint's quantisation file, which says FP8. vLLM
+and SGLang document `auto` as the data type of the model, which is bf16 for an FP8 checkpoint too.
+"""
+SUITE: Final = "InferenceX (github.com/SemiAnalysisAI/InferenceX)"
+GENERATED: Final = "AIConfigurator (github.com/ai-dynamo/aiconfigurator)"
+GENERATED_LENGTHS: Final = frozenset(
+    (prompt, answer) for prompt in (1000, 2000, 4000, 8000) for answer in (100, 500, 1000, 2000)
+)
+"""Prompt and answer of the runs of that team: servers by its generator, load by genai-perf."""
+LENGTHS: Final = frozenset({(1024, 1024), (1024, 8192), (8192, 1024)})
+"""Prompt and answer of the suite's three sweeps: by them, its runs are known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a run's server was started, beside what its row says."""
+
+    kv_precision: Precision
+    engine_options: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+    max_batched_tokens: int = MAX_BATCHED_TOKENS
+    """Token budget of a pass, of all ranks of data-parallel attention together."""
+    expert_parallel: int = 1
+    decoding: Mapping[str, object] | str = field(
+        default_factory=lambda: MappingProxyType({"name": "autoregressive"})
+    )
+    scheduler: Mapping[str, object] | None = None
+    """None: the engine's own."""
+    script: str = ""
+    """File and commit of the script; empty: the engine's own defaults."""
+
+
+def default_kv(run: MeasuredRun) -> Precision:
+    """Return the KV cache's format where nothing is said about it."""
+    return "fp8" if run.weights == "fp8" and run.engine in FP8_KV_ENGINES else "bf16"
+
+
+def defaults(run: MeasuredRun) -> Recipe:
+    """Return the engine's own defaults, and experts spread as the row says."""
+    return Recipe(default_kv(run), expert_parallel=run.expert_parallel)
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """What one server script of the suite sets; what is left out stays the engine's default."""
+
+    name: str
+    """File under `benchmarks/`, `@`, commit."""
+    family: str
+    weights: str
+    """fp8, fp4 (MXFP4 and NVFP4 are labelled alike), int4 or bf16."""
+    gpus: tuple[str, ...]
+    kv_precision: Precision | None = None
+    memory_fraction: float | None = None
+    max_batched_tokens: int = MAX_BATCHED_TOKENS
+    """Token budget of a pass; of each rank, save in SGLang, which shares it out over them."""
+    prompts_per_pass: int = 0
+    """Where the budget is so many prompts of the run's length."""
+    pick_up_every_passes: int | None = None
+    pick_up_every_passes_many: int | None = None
+    """The same from `many_users` on."""
+    many_users: int = 16
+    stream_interval_tokens: int = 1
+
+    def fits(self, run: MeasuredRun, family: str) -> bool:
+        """Whether a run can be one that this script served."""
+        label = "fp4" if run.weights in {"mxfp4", "nvfp4"} else run.weights
+        return (self.family, self.weights) == (family, label) and run.gpu in self.gpus
+
+    def recipe(self, run: MeasuredRun) -> Recipe:
+        """Return the settings of a run that this script served."""
+        ranks = 1 if run.engine == "sglang" else run.attention_data_parallel
+        tokens = self.prompts_per_pass * run.input_tokens or self.max_batched_tokens
+        return Recipe(
+            self.kv_precision or default_kv(run),
+            engine_options=dict(self._options(run)),
+            max_batched_tokens=tokens * ranks,
+            expert_parallel=run.expert_parallel,
+            script=self.name,
+        )
+
+    def _options(self, run: MeasuredRun) -> Iterator[tuple[str, object]]:
+        if self.memory_fraction is not None:
+            yield "memory_fraction", self.memory_fraction
+        many = run.concurrency >= self.many_users
+        passes = self.pick_up_every_passes_many if many else None
+        passes = self.pick_up_every_passes if passes is None else passes
+        if passes is not None:
+            yield "pick_up_every_passes", passes
+        if self.stream_interval_tokens > 1:
+            yield from streaming(self.stream_interval_tokens).items()
+
+
+def streaming(interval_tokens: int) -> dict[str, object]:
+    """Return the options of an answer that is handed out every so many tokens.
+
+    All three engines hand out the first token at once: SGLang where `len(output_ids) %
+    stream_interval == 1` (scheduler_output_processor_mixin.py); the others by their presets.
+    """
+    return {"stream_interval_tokens": interval_tokens, "stream_first_token": True}
+
+
+def of_script(scripts: Iterable[Script], run: MeasuredRun, family: str) -> Recipe | None:
+    """Return what the first script that fits a run sets."""
+    return next((script.recipe(run) for script in scripts if script.fits(run, family)), None)

@@ -1,0 +1,75 @@
+"""Where the settings of a table's runs came from: counted, and as notes."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from calibration.validate.recipes import GENERATED, SUITE, Settings, recipe_of
+from calibration.validate.runs import MeasuredRun
+from sim.units import counted
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Whose settings the runs of a table were simulated with, in numbers of runs."""
+
+    asked: Settings
+    runs: int
+    suite: int
+    """Runs that take what a script of the suite set."""
+    scripts: tuple[tuple[str, int], ...]
+    """Runs by the script, most first."""
+    columns: tuple[tuple[str, int], ...]
+    """Runs by the column in which they say how the server was set, or how it was driven."""
+    unread: tuple[str, ...]
+    """Columns that nothing reads."""
+
+    def to_json(self) -> dict[str, object]:
+        """Return the object that `--json` prints as `settings`."""
+        return {
+            "asked": self.asked,
+            "suite": self.suite,
+            "engine": self.runs - self.suite,
+            "scripts": dict(self.scripts),
+            "columns": dict(self.columns),
+            "columns_not_read": list(self.unread),
+        }
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader has to know of the settings, a sentence each, without a full stop."""
+        return tuple(self._notes())
+
+    def _notes(self) -> Iterator[str]:
+        if self.suite:
+            yield (
+                f"{self.suite} of {counted(self.runs, 'run')} have the lengths, model, GPU, engine"
+                f" and precision of {SUITE}, or on SGLang the lengths of {GENERATED}, and are"
+                " simulated with what its server scripts set;"
+                " if they are not its runs, give --settings engine"
+            )
+        plain = self.runs - self.suite
+        if plain:
+            named = "all runs" if plain == self.runs else counted(plain, "run")
+            yield f"{named} with the engine's own defaults where the table sets nothing"
+        if self.columns:
+            listed = ", ".join(f"`{name}` ({count})" for name, count in self.columns)
+            yield f"columns of the table that were used instead, with their runs: {listed}"
+        if self.unread:
+            names = ", ".join(f"`{name}`" for name in self.unread)
+            yield f"not read: {names}"
+
+
+def told_of(runs: Sequence[MeasuredRun], settings: Settings, unread: Sequence[str] = ()) -> Told:
+    """Count where the settings of the runs come from."""
+    scripts = Counter(recipe_of(run, settings).script for run in runs)
+    plain = scripts.pop("", 0)
+    columns = Counter(name for run in runs for name in run.own.columns)
+    return Told(
+        asked=settings,
+        runs=len(runs),
+        suite=len(runs) - plain,
+        scripts=tuple(scripts.most_common()),
+        columns=tuple(columns.most_common()),
+        unread=tuple(unread),
+    )
