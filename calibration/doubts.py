@@ -49,8 +49,8 @@ setting was chosen by the error of a row.
   which.
 - **Llama-8B and Qwen3-235B.** Their lengths and users are those that AIConfigurator's team
   searches, so SGLang is taken as its generator starts it (benchmark/sglang.rule at 043c66c5:
-  prompts are mixed into decode passes) and the load as its runner drives it (genai_perf_runner.py at
-  5e161875): nominal lengths are means. That runner sends prompts of one length; then all users
+  prompts are mixed into decode passes) and the load as its runner drives it (genai_perf_runner.py
+  at 5e161875): nominal lengths are means. That runner sends prompts of one length; then all users
   march in step, first tokens take twice as long as measured, short answers come 30 % too fast.
   How far users really drift apart is not known; lengths spread by 10 % either way. TTFT turns on
   it: 26 % is the median error of 18 rows of Llama-8B with 10 %, 21 % with 5 %, at a point more of
