@@ -6,9 +6,11 @@ from app.cli.exits import ANSWER
 from app.cli.output import emit, emit_json, waiting
 from app.cli.page import Page
 from calibration.fit import Result, fit_timings, to_document, write_profile, write_report
+from calibration.fit.document import stated_error
 from calibration.timings import read_timings, write_timings
 from sim.hardware import load_fitted_named, load_gpu
 from sim.hardware.evidence import Evidence
+from sim.report.files import check_file
 from sim.report.table import Column, Table
 from sim.report.words import percent
 from sim.units import counted
@@ -18,6 +20,7 @@ def import_public_tables(out: Path, *, gpu: str | None, engine: str | None) -> i
     """Read the installed wheel's tables of a GPU and engine, or of all, into one file."""
     from calibration.timings.aiconfigurator import import_aiconfigurator
 
+    check_file(out)
     with waiting("Reading the public kernel tables"):
         timings = import_aiconfigurator(
             [gpu] if gpu is not None else [], [engine] if engine is not None else []
@@ -41,6 +44,9 @@ def fit_kernels(
     as_json: bool,
 ) -> int:
     """Fit a profile, write it with its report, and print how far off it was on held-out shapes."""
+    for written in (out, report):
+        if written is not None:
+            check_file(written)
     profile = load_gpu(gpu)
     sister = None if base is None else load_fitted_named(base)
     rows = read_timings(timings)
@@ -63,10 +69,10 @@ def _place(name: str) -> Path:
 
 
 def _known(evidence: Evidence) -> str:
-    """Return the held-out error, and how well it is known where timings are few."""
-    spread = evidence.held_out_spread
+    """Return the held-out error, and where timings are few how high it may really be."""
     said = percent(evidence.held_out["all"])
-    return said if spread is None else f"{said} ± {percent(2.0 * spread)}"
+    few = evidence.held_out_spread is not None
+    return f"{said}, up to {percent(stated_error(evidence))}" if few else said
 
 
 def _show(result: Result, path: Path, report: Path) -> None:

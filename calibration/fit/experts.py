@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from calibration.fit.problem import Problem, by_tokens, groups_of
+from calibration.fit.problem import FEWEST, Problem, by_tokens, groups_of
 from calibration.fit.shapes import ShapeRows
 from calibration.fit.solve import ALL, Coefficient, Rows
 from calibration.fit.source import Source, construct, kernels_of
@@ -23,6 +23,10 @@ MOST_GPUS: Final = 8
 """Experts over more GPUs go by the form and their neighbours: a table must stay small."""
 ROUTINGS: Final = ("power_law_1.2", "power_law_1.01", "balanced")
 """In order of preference: balanced routing is quicker than servers are."""
+_LEFT_OUT: Final = (
+    f"not used are those of another routing than the most lifelike one ({ROUTINGS[0]} first),"
+    f" of slower kernels of the same shape, or over more than {MOST_GPUS} GPUs"
+)
 _FACTS: Final = (
     *("tokens", "experts", "active_experts", "hidden_size", "intermediate_size"),
     *("tensor_parallel", "expert_parallel"),
@@ -31,8 +35,9 @@ _FACTS: Final = (
 
 def experts_problem(timings: Timings, precision: Precision, source: Source) -> Problem | None:
     """Return the experts whose weights have one format; None without rows."""
-    rows = _fastest(_routed(timings.where(operation="experts", precision=precision)))
-    rows = rows.keep(rows.number("tensor_parallel") * rows.number("expert_parallel") <= MOST_GPUS)
+    given = timings.where(operation="experts", precision=precision)
+    gpus = given.number("tensor_parallel") * given.number("expert_parallel")
+    rows = _fastest(_routed(given.keep(gpus <= MOST_GPUS)))
     if not len(rows):
         return None
     computed = _computed(precision, source)
@@ -72,6 +77,7 @@ def experts_problem(timings: Timings, precision: Precision, source: Source) -> P
         scored=every,
         regimes=by_tokens(m, every),
         table=table,
+        left_out=None if len(rows) == len(given) else f"of {len(given)}; {_LEFT_OUT}",
         certain_floor_s=flop / share / peak,  # how many experts are hit is a matter of routing
         note=f"products in {computed}; tokens routed by {', '.join(rows.texts('routing'))}",
     )
@@ -100,10 +106,12 @@ def _computed(precision: Precision, source: Source) -> Precision:
 
 
 def _routed(rows: Timings) -> Timings:
-    """Return the rows of the most lifelike routing that there is."""
-    found = rows.texts("routing")
-    wanted = next((name for name in ROUTINGS if name in found), None)
-    return rows if wanted is None else rows.where(routing=wanted)
+    """Return the rows of the most lifelike routing of which there are enough, else of the most."""
+    by_routing = [rows.where(routing=name) for name in ROUTINGS if name in rows.texts("routing")]
+    if not by_routing:
+        return rows
+    enough = (each for each in by_routing if len(each) >= FEWEST)
+    return next(enough, max(by_routing, key=len))
 
 
 def _fastest(rows: Timings) -> Timings:

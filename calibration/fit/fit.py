@@ -95,10 +95,9 @@ def fit_timings(
             refused.append(outcome)
     if not accepted:
         reasons = "; ".join(f"{each.part}: {each.reason}" for each in refused[:3])
-        raise InputError(
-            f"nothing could be fitted ({reasons})" if reasons else "nothing to fit",
-            where=gpu.name,
-        )
+        none = f"nothing to fit: no timing of {', '.join(mine.texts('operation'))} can be used"
+        problem = f"nothing could be fitted ({reasons})" if reasons else none
+        raise InputError(problem, where=gpu.name)
     own = engine not in ENGINES
     sources = sorted({_wheel(text) for text in mine.texts("source")})
     return Result(

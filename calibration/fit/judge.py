@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from calibration.fit.problem import Mask, Problem, Residuals
+from calibration.fit.problem import FEWEST, Mask, Problem, Residuals
 from calibration.fit.solve import ALL, Rows, Solution, solve
 from calibration.fit.split import SEEDS, held_out
 from sim.hardware.evidence import Evidence
@@ -14,12 +14,10 @@ from sim.hardware.fitted import Fit
 from sim.records import FloatArray
 from sim.units import US_PER_S
 
-FEWEST: Final = 4
-"""Timings below which a fit would be the prior and nothing else."""
 TOO_FAST: Final = 0.95
 """A row below this share of the physical floor cannot be: noise of a clock is less than 5 %."""
 TOO_FAST_ROWS: Final = 0.1
-"""Share of such rows that marks the whole set: experts and caches make for some."""
+"""Share of such rows that marks the whole set, beyond chance: experts and caches make for some."""
 TOO_SLOW: Final = 60.0
 """Large kernels that take this many times the floor are a slip of units, not a loss."""
 WORSE: Final = 1.05
@@ -143,7 +141,8 @@ def _impossible(problem: Problem) -> str | None:
     ratio = problem.measured_s / floor_s
     large = floor_s >= np.quantile(floor_s, 0.75)
     too_fast = float((ratio < TOO_FAST).mean())
-    if too_fast > TOO_FAST_ROWS:
+    chance = 2.0 * np.sqrt(TOO_FAST_ROWS * (1.0 - TOO_FAST_ROWS) / len(problem))
+    if too_fast > TOO_FAST_ROWS + chance:
         return (
             f"{too_fast:.0%} of the timings are quicker than the peaks of the GPU allow (an"
             " efficiency above 1): another GPU, another precision, or latency_s not in seconds"

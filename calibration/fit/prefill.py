@@ -32,6 +32,10 @@ GQA_PENALTY: Final = Penalty(
     },
 )
 """Head layouts are few: what one lacks it has from its neighbours."""
+_LEFT_OUT: Final = (
+    "not used are those that look back over a window, have head layouts that no model has, or run"
+    " on other kernels than most"
+)
 ITEMS: Final = (1, 4, 16, 64, 256, 1024, 8192)
 HEADS_PER_KV: Final = (1, 2, 4, 8, 16)
 GQA: Final[Knots] = {
@@ -54,7 +58,7 @@ def prefill_problem(
     Over an FP8 cache those that also multiply in FP8 are taken where there are any.
     """
     name = "latent_prefill" if latent else "prefill_attention"
-    rows = whole(timings.where(operation=name, kv_precision=kv))
+    rows = whole(given := timings.where(operation=name, kv_precision=kv))
     rows = rows if latent or not len(rows) else usual_layouts(rows)
     computed: Precision = "fp8" if kv == "fp8" and "fp8" in rows.texts("precision") else "bf16"
     peak = source.gpu.peak_flop_per_s(computed)
@@ -93,6 +97,7 @@ def prefill_problem(
         regimes={LONG_PROMPTS: shape.queries >= LONG, "shorter": shape.queries < LONG},
         table=_table(coordinates, base, latent=latent),
         note=f"products in {computed}",
+        left_out=None if len(rows) == len(given) else f"of {len(given)}; {_LEFT_OUT}",
         certain_floor_s=flop / peak,  # keys and values were written just before
     )
 

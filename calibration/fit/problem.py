@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,8 @@ from sim.hardware.residual import ExpertShapes, Residual
 from sim.records import FloatArray
 
 Mask = NDArray[np.bool_]
+FEWEST: Final = 4
+"""Timings below which a fit would be the prior and nothing else."""
 
 
 Residuals = Residual | ExpertShapes

@@ -6,6 +6,7 @@ from typing import Final
 
 from calibration.fit.document import write_profile
 from calibration.fit.fit import ENGINES, Judged, fit_timings
+from calibration.fit.overview import write_overview
 from calibration.timings.aiconfigurator import SYSTEMS, import_aiconfigurator
 from sim.hardware import load_gpu
 from sim.hardware.load import FITTED
@@ -15,7 +16,10 @@ AS_OF: Final = "2026-11-30"
 
 
 def main(gpus: list[str]) -> int:
-    """Fit each GPU under each engine and write `hardware_profiles/fitted/<gpu>__<engine>.yaml`."""
+    """Fit each GPU under each engine and write `hardware_profiles/fitted/<gpu>__<engine>.yaml`.
+
+    At the end docs/kernels.md is written anew.
+    """
     for name in gpus or list(SYSTEMS):
         timings = import_aiconfigurator([name])
         judged: Judged = {}
@@ -32,6 +36,7 @@ def main(gpus: list[str]) -> int:
             for refusal in result.refusals:
                 sys.stdout.write(f"  refused: {refusal}\n")
             sys.stdout.flush()
+    write_overview()
     return 0
 
 

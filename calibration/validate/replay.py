@@ -8,7 +8,13 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from calibration.validate.recipes import FP8_KV_ENGINES, Recipe, Settings, recipe_of
+from calibration.validate.recipes import (
+    FP8_KV_ENGINES,
+    GENERATED_LENGTHS,
+    Recipe,
+    Settings,
+    recipe_of,
+)
 from calibration.validate.runs import MeasuredRun
 from sim.engine import simulate
 from sim.errors import SimError, UnknownNameError
@@ -95,7 +101,6 @@ def scenario_of(run: MeasuredRun, settings: Settings = "suite") -> Scenario:
     run is one of theirs, then the engine's defaults.
     """
     recipe, own, served = recipe_of(run, settings), run.own, served_of(run)
-    share = SHORTEST_SHARE if own.shortest_share is None else own.shortest_share
     content: dict[str, Any] = {
         "name": run.case,
         "model": served.reference,
@@ -104,10 +109,11 @@ def scenario_of(run: MeasuredRun, settings: Settings = "suite") -> Scenario:
         "engine_options": {**recipe.engine_options, **dict(own.engine)},
         "deployment": _deployment(run, recipe, served),
         "decoding": own.decoding or recipe.decoding,
+        "scheduler": recipe.scheduler,
         "workload": {
             "arrivals": {"kind": "closed_loop", "users": run.concurrency},
-            "input_tokens": _lengths(run.input_tokens, share),
-            "output_tokens": _lengths(run.output_tokens, share),
+            "input_tokens": _lengths(run, run.input_tokens),
+            "output_tokens": _lengths(run, run.output_tokens),
         },
         "run": {
             "requests": own.num_prompts or PROMPTS_PER_USER * run.concurrency,
@@ -131,8 +137,18 @@ def _deployment(run: MeasuredRun, recipe: Recipe, served: Served) -> dict[str, o
     } | dict(run.own.deployment)
 
 
-def _lengths(nominal: int, shortest_share: float) -> dict[str, object]:
-    return {"kind": "uniform", "low": max(1, floor(shortest_share * nominal)), "high": nominal}
+def _lengths(run: MeasuredRun, nominal: int) -> dict[str, object]:
+    """Return the lengths that a nominal one stands for: the longest; of genai-perf the mean.
+
+    How far lengths spread there is not known: as far as with the suite's share.
+    """
+    share = run.own.shortest_share
+    if share is None:
+        share = SHORTEST_SHARE
+        if (run.input_tokens, run.output_tokens) in GENERATED_LENGTHS:
+            half = round((1 - share) / 2 * nominal)
+            return {"kind": "uniform", "low": nominal - half, "high": nominal + half}
+    return {"kind": "uniform", "low": max(1, floor(share * nominal)), "high": nominal}
 
 
 def predict(

@@ -27,6 +27,11 @@ _VLLM_LARGE_GIB: Final = 70
 _SGLANG_TOKENS: Final = ((35, 2048), (60, 4096), (160, 8192))
 """Below so much memory [GiB], so many tokens; above, 16,384 (B200)."""
 SUITE: Final = "InferenceX (github.com/SemiAnalysisAI/InferenceX)"
+GENERATED: Final = "AIConfigurator (github.com/ai-dynamo/aiconfigurator)"
+GENERATED_LENGTHS: Final = frozenset(
+    (prompt, answer) for prompt in (1000, 2000, 4000, 8000) for answer in (100, 500, 1000, 2000)
+)
+"""Prompt and answer of the runs of that team: servers by its generator, load by genai-perf."""
 LENGTHS: Final = frozenset({(1024, 1024), (1024, 8192), (8192, 1024)})
 """Prompt and answer of the suite's three sweeps: by them, its runs are known."""
 
@@ -43,6 +48,8 @@ class Recipe:
     decoding: Mapping[str, object] | str = field(
         default_factory=lambda: MappingProxyType({"name": "autoregressive"})
     )
+    scheduler: Mapping[str, object] | None = None
+    """None: the engine's own."""
     script: str = ""
     """File and commit of the script; empty: the engine's own defaults."""
 
@@ -96,8 +103,8 @@ class Script:
     """Token budget of a pass; of each rank, save in SGLang, which shares it out over them."""
     prompts_per_pass: int = 0
     """Where the budget is so many prompts of the run's length."""
-    pick_up_passes: int | None = None
-    pick_up_passes_many: int | None = None
+    pick_up_every_passes: int | None = None
+    pick_up_every_passes_many: int | None = None
     """The same from `many_users` on."""
     many_users: int = 16
     stream_interval_tokens: int = 1
@@ -123,10 +130,10 @@ class Script:
         if self.memory_fraction is not None:
             yield "memory_fraction", self.memory_fraction
         many = run.concurrency >= self.many_users
-        passes = self.pick_up_passes_many if many else None
-        passes = self.pick_up_passes if passes is None else passes
+        passes = self.pick_up_every_passes_many if many else None
+        passes = self.pick_up_every_passes if passes is None else passes
         if passes is not None:
-            yield "pick_up_passes", passes
+            yield "pick_up_every_passes", passes
         if self.stream_interval_tokens > 1:
             yield from streaming(self.stream_interval_tokens).items()
 

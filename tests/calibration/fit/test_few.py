@@ -106,3 +106,56 @@ def test_a_refusal_says_which_timings_could_not_be_used(h200: GpuProfile) -> Non
     )
     with pytest.raises(InputError, match=r"1 timings are too few: 4 at least \(of 20; not"):
         fit_timings(checked(table, "a test"), h200)
+
+
+def _experts(routings: list[str]) -> Timings:
+    facts = {
+        "operation": "experts",
+        "precision": "bf16",
+        "gpu": "h200_sxm",
+        "engine": "vllm",
+        "engine_version": "1.0",
+        "source": "planted by a test",
+        "experts": 64,
+        "active_experts": 4,
+        "hidden_size": 2048,
+        "intermediate_size": 1024,
+        "tensor_parallel": 1,
+        "expert_parallel": 1,
+    }
+    rows = len(routings)
+    tokens = 1024 * np.arange(1, rows + 1)
+    latency = 3e-4 + 1e-7 * tokens  # at the peak 2 x 4 x 6.3e6 FLOP a token take 0.5e-7 s
+    table = from_columns(
+        {**facts, "latency_s": latency, "tokens": tokens, "routing": routings}, rows
+    )
+    return checked(table, "a test")
+
+
+def test_one_timing_of_the_most_lifelike_routing_does_not_drop_the_others(
+    h200: GpuProfile,
+) -> None:
+    (found,) = fit_timings(_experts(["power_law_1.2"] + ["balanced"] * 8), h200).accepted
+    assert found.evidence.points == 8
+    assert found.evidence.note is not None
+    assert "routed by balanced" in found.evidence.note
+    (lifelike,) = fit_timings(_experts(["power_law_1.2"] * 4 + ["balanced"] * 8), h200).accepted
+    assert lifelike.evidence.points == 4
+
+
+@pytest.mark.parametrize(("quick", "refused"), [(2, False), (3, True)])
+def test_two_of_nine_timings_below_the_floor_may_be_chance_three_are_not(
+    products: Plant, h200: GpuProfile, quick: int, refused: bool
+) -> None:
+    # A tenth may be below: 0.9 of nine, and twice the root of 9 x 0.1 x 0.9 by chance: up to 2.7.
+    nine = products(points=9, noise=0.0, seed=3)
+    latency = nine.number("latency_s").copy()
+    longest = np.argsort(latency)[::-1][:quick]  # of these the planted times are near the floor
+    latency[longest] /= 2.0
+    column = nine.table.column_names.index("latency_s")
+    some = checked(nine.table.set_column(column, "latency_s", [latency]), "a test")
+    if refused:
+        with pytest.raises(InputError, match="quicker than the peaks"):
+            fit_timings(some, h200)
+    else:
+        assert fit_timings(some, h200).accepted[0].part == "gemm.bf16"
