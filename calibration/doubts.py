@@ -36,8 +36,8 @@ setting was chosen by the error of a row.
   15843cbf). Rows with 128 and 256 users thus drafted, and those with long prompts and 8 users or
   more did unless they are older. At first (574bcd35) no chat template was used, and on bare random
   prompts acceptance collapses (pull request 1736): a pass then verifies three positions for one
-  token, as the two rows with long prompts, 17 % slower than predicted, suggest. Answers of 8,192
-  tokens with 4 users, at 5.76 ms where 8.8 is predicted, were swept both ways. No acceptance is
+  token, as the two rows with long prompts, slower than simulated, suggest. Answers of 8,192 tokens
+  with 4 users, at 5.76 ms, far less than simulated, were swept both ways. No acceptance is
   printed: all are simulated without.
 - **Llama-70B on H100.** The first script (70b_fp8_h100_docker.sh, a fork's 4e3c32ef) leaves the KV
   cache at bf16, a later one (2a205bb3) sets fp8. On two GPUs 64 users with long prompts wait 59 s
