@@ -49,9 +49,9 @@ def stated_error(evidence: Evidence) -> float:
     """Return the held-out error as a profile states it.
 
     Of few timings that is the upper end of what the larger of both may be (95 %): two standard
-    errors above it; or, if that is more, the mean of exponentially distributed errors that would come
-    out so low one time in 20: 2 n / chi-squared of 2 n degrees of freedom (Wilson and Hilferty
-    1931) times as high.
+    errors above it; or, if that is more, the mean of exponentially distributed errors that would
+    come out so low one time in 20: 2 n / chi-squared of 2 n degrees of freedom (Wilson and
+    Hilferty 1931) times as high.
     """
     mean, spread, n = evidence.held_out["all"], evidence.held_out_spread, evidence.held_out_points
     if spread is None:
