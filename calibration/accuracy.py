@@ -46,8 +46,10 @@ figures of an earlier prototype that saw rows of the same collection; cross-vali
 (`paretoken calibrate engine`) says how far that carries to a model or a GPU left out.
 
 **Replayed as driven:** a closed loop of as many users as the row says, ten prompts per user, all
-users at once, lengths uniform in 80 to 100 % of the nominal ones, no request pipeline. What the
-suites' public server scripts set (github.com/SemiAnalysisAI/InferenceX) is set here too: token
+users at once, lengths uniform in 80 to 100 % of the nominal ones, no request pipeline. Lengths
+that InferenceX does not sweep are means (genai-perf, AIPerf), 10 % either way. What the suites'
+public server scripts set (github.com/SemiAnalysisAI/InferenceX; for SGLang off that suite the
+generator of github.com/ai-dynamo/aiconfigurator) is set here too: token
 budgets, precision of the KV cache, how long prompts are held back, how often an engine looks for
 new ones, spread of experts, tokens drafted (`calibration/validate/recipes/`, with commits).
 Where a script changed, a row goes by its date and by what was swept when. Where they say nothing,

@@ -20,6 +20,8 @@ def read_cells(path: Path) -> tuple[list[str], Rows]:
     Raises `InputError` for what is no CSV file, and for one that is visibly cut off.
     """
     text = _text(path)
+    if text.lstrip().startswith(("{", "[")):
+        raise InputError("this is JSON, not a CSV table", where=str(path))
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         lines = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]

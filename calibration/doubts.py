@@ -42,17 +42,31 @@ setting was chosen by the error of a row.
 - **Llama-70B on H100.** The first script (70b_fp8_h100_docker.sh, a fork's 4e3c32ef) leaves the KV
   cache at bf16, a later one (2a205bb3) sets fp8. On two GPUs 64 users with long prompts wait 59 s
   for their first token; a bf16 cache gives 54 s, one in fp8 7 s. The rows go by the first.
+- **Llama-70B on vLLM.** The suite had dropped the model when 2026 began (`nvidia-master.yaml` at
+  525079ad lacks it): its rows are of vLLM 0.10.2 (pull request 11, 2025-09-15) to 0.11 (159,
+  2025-11-04), older than the preset's versions. On B200 all versions of the script that can be
+  read capture graphs for decode passes alone (`FULL_DECODE_ONLY`, `splitting_ops: []`; bb4c7f93);
+  H100's and H200's leave vLLM's default, with graphs by pieces for prompts too: a reason for the
+  late first tokens on B200.
 - **Llama-70B on TensorRT-LLM.** All versions of its scripts that can be read hold prompts up to 90
   % of the budget; the budget is 16,384 tokens in all but one (73ef9225: the longest request).
 - **gpt-oss on H100: two kernels.** Since pull request 327 (vLLM 0.12, end of 2025) one kind of
   machine ran the experts in Marlin's kernels, the other set FlashInfer's MXFP8; a row does not say
   which.
-- **Llama-8B and Qwen3-235B.** Their lengths are those of AIConfigurator's team, whose own
-  evaluation sends prompts of one length (genai_perf_runner.py at 5e161875). With that all users
-  march in step: the median errors of Llama-8B would be 16 and 143 % instead of 7 and 20 %. So they
-  are taken as spread. Its rules for SGLang (benchmark/sglang.rule at 043c66c5) mix prompts into
-  decode passes: with that TTFT would be off by 17 % instead of 20, its bias -5 instead of -16 %;
-  not known of the rows.
+- **Llama-8B and Qwen3-235B.** Their lengths and users are those that AIConfigurator's team
+  searches, so SGLang is taken as its generator starts it (benchmark/sglang.rule at 043c66c5:
+  prompts are mixed into decode passes) and the load as its runner drives it (genai_perf_runner.py
+  at 5e161875): nominal lengths are means. That runner sends prompts of one length; then all users
+  march in step, first tokens take twice as long as measured, short answers come 30 % too fast.
+  How far users really drift apart is not known; lengths spread by 10 % either way. TTFT turns on
+  it: 26 % is the median error of 18 rows of Llama-8B with 10 %, 21 % with 5 %, at a point more of
+  TPOT. A limit that the generator sets too (`--max-prefill-tokens`) is not in force in the rows:
+  240 users on eight GPUs get 1.8 prompts in for each token, where it lets in one.
+- **DeepSeek-R1 on SGLang.** Prompts on B200 take 1.7 times their kernels, on H200 hardly longer
+  than these; one factor stands for both. With experts spread (three rows of 8,192 tokens on B200)
+  they take twice as long as without. First tokens of short prompts come about 0.1 s later than
+  simulated at any load, as if the first round took a second more: kernels that are compiled when a
+  size is first seen (vLLM issue 56684 has 3 s for each). No constant was made for that.
 - **gpt-oss with 512 users on H100.** In all seven rows, five of them marked suspect, the first
   token takes 81 to 83 % of a request's time, whatever the lengths and GPUs: no queue does that. On
   eight GPUs a prompt of 8,192 tokens would take the server 46 ms, a third of what it takes with 4

@@ -11,7 +11,7 @@ from app.cli.page import Page
 from calibration.engine import EngineFit, LeftOut, fit_engine
 from calibration.validate.runs import read_runs
 from sim.errors import InputError
-from sim.report.files import check_folder
+from sim.report.files import check_file
 from sim.report.table import Column, Table
 from sim.report.words import percent
 from sim.units import counted
@@ -20,7 +20,7 @@ from sim.units import counted
 def fit_engine_layer(path: Path, *, engine: str | None, out: Path | None, as_json: bool) -> int:
     """Fit one engine's layer, print the values with their errors and both cross-validations."""
     if out is not None:
-        check_folder(out.absolute().parent)
+        check_file(out)
     name = engine or _only_engine(path)
     with bar(f"Simulating runs of {name}") as progress:
         fit = fit_engine(path, name, progress=progress)

@@ -12,7 +12,7 @@ from calibration.timings.csv_file import export_rows, import_csv
 from calibration.timings.vidur import import_vidur
 from sim.errors import InputError
 from sim.hardware import load_gpu
-from sim.report.files import check_folder, write_whole
+from sim.report.files import check_file, write_whole
 from sim.units import counted
 
 
@@ -20,7 +20,7 @@ def collect_timings(
     out: Path, *, model: str | None, device: str | None, minutes: float, gpu: str | None
 ) -> int:
     """Time this machine's kernels and write what was measured, also after Ctrl-C."""
-    check_folder(out.absolute().parent)
+    check_file(out)
     name = _profile(gpu)
     collector = _collector()
     products, heads = _shapes(model)
@@ -82,7 +82,7 @@ def write_script(path: Path) -> int:
     """Write the collector as one file that needs torch and nothing else."""
     from calibration.collect.bundle import bundle
 
-    check_folder(path.absolute().parent)
+    check_file(path)
     write_whole(path, bundle().encode())
     emit(f"Written to {path}. On the GPU machine: python {path.name} --out timings.csv\n")
     return ANSWER

@@ -10,6 +10,7 @@ from calibration.fit.document import stated_error
 from calibration.timings import read_timings, write_timings
 from sim.hardware import load_fitted_named, load_gpu
 from sim.hardware.evidence import Evidence
+from sim.report.files import check_file
 from sim.report.table import Column, Table
 from sim.report.words import percent
 from sim.units import counted
@@ -19,6 +20,7 @@ def import_public_tables(out: Path, *, gpu: str | None, engine: str | None) -> i
     """Read the installed wheel's tables of a GPU and engine, or of all, into one file."""
     from calibration.timings.aiconfigurator import import_aiconfigurator
 
+    check_file(out)
     with waiting("Reading the public kernel tables"):
         timings = import_aiconfigurator(
             [gpu] if gpu is not None else [], [engine] if engine is not None else []
@@ -42,6 +44,9 @@ def fit_kernels(
     as_json: bool,
 ) -> int:
     """Fit a profile, write it with its report, and print how far off it was on held-out shapes."""
+    for written in (out, report):
+        if written is not None:
+            check_file(written)
     profile = load_gpu(gpu)
     sister = None if base is None else load_fitted_named(base)
     rows = read_timings(timings)

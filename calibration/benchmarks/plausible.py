@@ -1,6 +1,6 @@
 """Do the figures of one run agree with each other? A slip of units breaks them by a thousand."""
 
-from calibration.importers import Benchmark
+from calibration.importers import Benchmark, Lengths
 from sim.units import MS_PER_S, counted
 
 _MOST = 3.0
@@ -8,8 +8,41 @@ _LEAST = 1 / 50
 """Bounds of (requests in flight by Little's law) / (users); a run that drains stays inside."""
 
 
+_MOST_TOKENS = 10_000_000
+_MOST_REQUESTS = 10_000_000
+_LEAST_RATE = 1e-4
+"""No benchmark has more, or less; a file that says so would take all memory."""
+
+
 def contradiction(run: Benchmark) -> str | None:
     """Return why the figures of a run cannot all be true, or None."""
+    return _beyond(run) or _against_each_other(run)
+
+
+def _beyond(run: Benchmark) -> str | None:
+    """Say what no benchmark has: answers of less than a token, or of more than all books."""
+    for what, lengths in (("prompts", run.inputs), ("answers", run.outputs)):
+        low, high = _ends(lengths)
+        if not (low >= 1 and high <= _MOST_TOKENS):
+            odd = low if low < 1 else high
+            return f"{what} of {odd:,.3g} tokens: from 1 to {_MOST_TOKENS:,} can be"
+    for what, count in (("requests", run.prompts), ("users", run.users)):
+        if count is not None and count > _MOST_REQUESTS:
+            return f"{count:,.3g} {what}: at most {_MOST_REQUESTS:,} can be simulated"
+    rate = run.requests_per_s
+    if rate is not None and not _LEAST_RATE <= rate <= _MOST_REQUESTS:
+        return f"a rate of {rate:,.3g} requests/s is none"
+    if not _LEAST_RATE <= run.burstiness <= _MOST_REQUESTS:
+        return f"a burstiness of {run.burstiness:,.3g} is none: 1 is Poisson"
+    return None
+
+
+def _ends(lengths: Lengths) -> tuple[float, float]:
+    tokens = [lengths.mean, *(tokens for _, tokens in lengths.quantiles), *lengths.each]
+    return min(tokens), max(tokens)
+
+
+def _against_each_other(run: Benchmark) -> str | None:
     wait_ms, between_ms = _first(run, "ttft"), _first(run, "tpot") or _first(run, "itl")
     if run.duration_s is not None:
         answer_ms = (between_ms or 0.0) * max(run.outputs.mean - 1, 0)

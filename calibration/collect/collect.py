@@ -119,7 +119,10 @@ def write_csv(rows: Sequence[Row], path: Path) -> None:
 
 
 def shapes_of(config: Path) -> tuple[tuple[tuple[int, int], ...], tuple[int, int, int]]:
-    """Return the products (N, K) and the heads of a dense model's config.json."""
+    """Return the products (N, K) and the heads of a dense model's config.json.
+
+    Raises `KeyError` or `ValueError` for another file.
+    """
     c = json.loads(config.read_text(encoding="utf-8"))
     hidden, wide, mine = c["hidden_size"], c["intermediate_size"], c["num_attention_heads"]
     kv = c.get("num_key_value_heads") or mine
@@ -155,7 +158,14 @@ def main() -> int:
     parser.add_argument("--device", choices=("cuda", "cpu"), default=default)
     parser.add_argument("--minutes", type=float, default=10.0)
     given = parser.parse_args()
-    products, heads = shapes_of(given.model) if given.model else (PRODUCTS, HEADS)
+    if not given.out.absolute().parent.is_dir():
+        parser.error(f"{given.out}: there is no such folder to write into")
+    try:
+        products, heads = shapes_of(given.model) if given.model else (PRODUCTS, HEADS)
+    except (KeyError, ValueError, TypeError) as error:
+        parser.error(f"{given.model}: not the config.json of a dense model ({error!r})")
+    except OSError as error:
+        parser.error(f"{given.model}: cannot be read ({error.strerror})")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     rows = collect(
         given.device,

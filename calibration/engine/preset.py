@@ -23,8 +23,14 @@ class Preset:
 
     @property
     def knobs(self) -> tuple[Knob, ...]:
-        """The settings that may be fitted: those that are no documented fact of the engine."""
-        return tuple(knob for knob in KNOBS if self._origin(knob.key) != "documented")
+        """The settings that are fitted: those that the preset names and calls calibrated.
+
+        What it leaves out stays out: a fit with fewer times carries further. Where it calls none
+        so, all that is no documented fact of the engine.
+        """
+        origins = {knob.key: self._origin(knob.key) for knob in KNOBS}
+        told = tuple(knob for knob in KNOBS if origins[knob.key] == "calibrated")
+        return told or tuple(knob for knob in KNOBS if origins[knob.key] != "documented")
 
     def value(self, key: str) -> float:
         """Return a setting, as the engine is without it where the preset leaves it out."""
@@ -38,8 +44,11 @@ class Preset:
         return dict(settings) if isinstance(settings, Mapping) else {}
 
     def _origin(self, key: str) -> object:
+        """Return who says so; a bare value is as the file says. None where the key is absent."""
         given = self._settings().get(key)
-        return given.get("origin") if isinstance(given, Mapping) else None
+        if isinstance(given, Mapping):
+            return given.get("origin")
+        return None if given is None else self.document.get("origin")
 
     def changed(self, values: Mapping[str, float], **facts: object) -> "Preset":
         """Return the preset with other values of some settings, and other facts of the file."""

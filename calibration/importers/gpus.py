@@ -1,6 +1,7 @@
 """From the names that drivers and people give to a GPU to that of its profile."""
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from calibration.importers.numbers import text
@@ -33,8 +34,12 @@ def gpu_name(value: object) -> tuple[str | None, int | None]:
     ('A100 40GB', 'h100_pci', 'a100_sxm_80gb')
     """
     label = text(value)
-    if label is None:
-        return None, None
+    return (None, None) if label is None else _named(label)
+
+
+@lru_cache(maxsize=1024)
+def _named(label: str) -> tuple[str, int | None]:
+    """Return what a label means; a table of a million rows has few of them."""
     counted = re.match(r"^\s*(\d+)\s*[x×*]\s*(.+)$", label, re.IGNORECASE)
     count, rest = (int(counted[1]), counted[2]) if counted else (None, label)
     words = set(re.sub(r"[^a-z0-9]+", " ", rest.lower()).split())

@@ -46,6 +46,8 @@ def _read(document: Document, case: str) -> Read:
     if wrong is not None:
         return Unusable(case, wrong)
     completed = number(document.get("completed"))
+    if completed is not None and not math.isfinite(completed):
+        return Unusable(case, f"`completed` is {completed}, which is no count")
     failed = _failed(document, completed)
     if completed == 0:
         return Unusable(case, f"no request was answered ({failed or 'all'} failed)")

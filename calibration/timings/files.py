@@ -7,7 +7,7 @@ from typing import Final
 from calibration.timings.schema import VERSION, VERSION_KEY
 from calibration.timings.table import Timings, checked
 from sim.errors import InputError
-from sim.report.files import check_folder, write_whole
+from sim.report.files import check_file, write_whole
 
 _MAGIC: Final = b"PAR1"
 """How a Parquet file begins and ends."""
@@ -68,7 +68,7 @@ def write_timings(timings: Timings, path: Path) -> Path:
     table = timings.table.replace_schema_metadata({VERSION_KEY: str(VERSION)})
     buffer = io.BytesIO()
     pq.write_table(table, buffer, compression="zstd")
-    check_folder(path.absolute().parent)
+    check_file(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         return write_whole(path, buffer.getvalue())

@@ -5,6 +5,7 @@ from statistics import median
 
 from calibration.timings.schema import COLUMNS, NOT_IDENTITY
 from calibration.timings.table import Timings, checked, from_columns
+from sim.errors import InputError
 
 Row = Mapping[str, object]
 
@@ -13,7 +14,11 @@ def from_rows(rows: Sequence[Row], where: str) -> Timings:
     """Return rows with the columns of the schema as timings, or raise one sentence."""
     columns = {name: [row.get(name) for row in rows] for name in COLUMNS}
     known = {name: cells for name, cells in columns.items() if any(c is not None for c in cells)}
-    return checked(from_columns(known, len(rows)), where)
+    try:
+        table = from_columns(known, len(rows))
+    except OverflowError:
+        raise InputError("holds a number of more than 64 bits", where=where) from None
+    return checked(table, where)
 
 
 def medians(rows: Iterable[Row]) -> list[Row]:

@@ -8,7 +8,13 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from calibration.validate.recipes import FP8_KV_ENGINES, Recipe, Settings, recipe_of
+from calibration.validate.recipes import (
+    FP8_KV_ENGINES,
+    GENERATED_LENGTHS,
+    Recipe,
+    Settings,
+    recipe_of,
+)
 from calibration.validate.runs import MeasuredRun
 from sim.engine import simulate
 from sim.errors import SimError, UnknownNameError
@@ -29,6 +35,7 @@ PROMPTS_PER_USER: Final = 10
 SHORTEST_SHARE: Final = 0.8
 """Lengths are uniform from this share of the nominal one upwards (`--random-range-ratio`)."""
 _SEED: Final = 0
+_UNQUANTISED: Final = frozenset({"bf16", "fp16"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +73,9 @@ def served_of(run: MeasuredRun) -> Served:
     """Return what a row's model in a row's format is.
 
     A label that the checkpoint itself carries in any part is the checkpoint ("fp8": also by
-    blocks; "fp4": MXFP4 or NVFP4). Else it is the checkpoint in NVFP4 or in blocks of FP8 that the
-    catalog lists of the model (they leave some parts in bf16); else the engine quantises all.
+    blocks; "fp4": MXFP4 or NVFP4; "bf16": in all parts). Else it is the checkpoint in NVFP4 or in
+    blocks of FP8 that the catalog lists of the model (they leave some parts in bf16); else the
+    engine quantises all.
     """
     model = load_model(run.model)
     own = {model.weights.of(part) for part in PARTS}
@@ -75,7 +83,8 @@ def served_of(run: MeasuredRun) -> Served:
         "fp8": ("fp8", "fp8_block"),
         "fp4": ("mxfp4", "nvfp4"),
     }
-    if own & set(meant.get(run.weights, (run.weights,))):
+    carried = own & set(meant.get(run.weights, (run.weights,)))
+    if carried and (run.weights not in _UNQUANTISED or own == carried):
         return Served(run.model, "checkpoint", model.weights.kv)
     published: dict[str, Format] = {"fp8": "fp8_block", "fp4": "nvfp4", "nvfp4": "nvfp4"}
     if run.weights in published:
@@ -92,7 +101,6 @@ def scenario_of(run: MeasuredRun, settings: Settings = "suite") -> Scenario:
     run is one of theirs, then the engine's defaults.
     """
     recipe, own, served = recipe_of(run, settings), run.own, served_of(run)
-    share = SHORTEST_SHARE if own.shortest_share is None else own.shortest_share
     content: dict[str, Any] = {
         "name": run.case,
         "model": served.reference,
@@ -101,10 +109,11 @@ def scenario_of(run: MeasuredRun, settings: Settings = "suite") -> Scenario:
         "engine_options": {**recipe.engine_options, **dict(own.engine)},
         "deployment": _deployment(run, recipe, served),
         "decoding": own.decoding or recipe.decoding,
+        "scheduler": recipe.scheduler,
         "workload": {
             "arrivals": {"kind": "closed_loop", "users": run.concurrency},
-            "input_tokens": _lengths(run.input_tokens, share),
-            "output_tokens": _lengths(run.output_tokens, share),
+            "input_tokens": _lengths(run, run.input_tokens),
+            "output_tokens": _lengths(run, run.output_tokens),
         },
         "run": {
             "requests": own.num_prompts or PROMPTS_PER_USER * run.concurrency,
@@ -128,8 +137,18 @@ def _deployment(run: MeasuredRun, recipe: Recipe, served: Served) -> dict[str, o
     } | dict(run.own.deployment)
 
 
-def _lengths(nominal: int, shortest_share: float) -> dict[str, object]:
-    return {"kind": "uniform", "low": max(1, floor(shortest_share * nominal)), "high": nominal}
+def _lengths(run: MeasuredRun, nominal: int) -> dict[str, object]:
+    """Return the lengths that a nominal one stands for: the longest; of genai-perf the mean.
+
+    How far lengths spread there is not known: as far as with the suite's share.
+    """
+    share = run.own.shortest_share
+    if share is None:
+        share = SHORTEST_SHARE
+        if (run.input_tokens, run.output_tokens) in GENERATED_LENGTHS:
+            half = round((1 - share) / 2 * nominal)
+            return {"kind": "uniform", "low": nominal - half, "high": nominal + half}
+    return {"kind": "uniform", "low": max(1, floor(share * nominal)), "high": nominal}
 
 
 def predict(

@@ -51,9 +51,9 @@ class MeasuredRun:
     concurrency: int
     """Users in the closed loop."""
     input_tokens: int
-    """Nominal prompt length, the longest of the run."""
+    """Nominal prompt length: what that means, `rigs` says."""
     output_tokens: int
-    """Nominal answer length, the longest of the run."""
+    """Nominal answer length, likewise."""
     ttft_ms: float
     tpot_ms: float | None
     """None where the answers have one token."""

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from calibration.validate.recipes import SUITE, Settings, recipe_of
+from calibration.validate.recipes import GENERATED, SUITE, Settings, recipe_of
 from calibration.validate.runs import MeasuredRun
 from sim.units import counted
 
@@ -44,7 +44,8 @@ class Told:
         if self.suite:
             yield (
                 f"{self.suite} of {counted(self.runs, 'run')} have the lengths, model, GPU, engine"
-                f" and precision of {SUITE}, and are simulated with what its server scripts set;"
+                f" and precision of {SUITE}, or on SGLang the lengths of {GENERATED}, and are"
+                " simulated with what its server scripts set;"
                 " if they are not its runs, give --settings engine"
             )
         plain = self.runs - self.suite

@@ -17,6 +17,8 @@ class Habits:
     """More of it for each token of the prompt, which is tokenised first."""
     pick_up_passes: int = 0
     """A prompt that comes while passes run is seen only after so many more of them."""
+    pick_up_every_passes: int = 1
+    """The engine looks for prompts only after so many passes without any, and after each with."""
     hold_passes: int = 0
     """While others decode, prompts are held for up to so many passes, to batch them."""
     hold_token_share: float = 1.0
@@ -29,6 +31,11 @@ class Habits:
     """With an interval: the first token is handed out at once, alone."""
     front_end_s_per_chunk: float = 0.0
     """Time that one process needs to hand out a chunk; it serves all users of the replica."""
+
+    @property
+    def picks_up(self) -> bool:
+        """Whether prompts wait to be seen by the engine."""
+        return self.pick_up_passes > 0 or self.pick_up_every_passes > 1
 
     @property
     def ingress(self) -> bool:

@@ -120,25 +120,41 @@ class FairQueue:
 
 
 class PickUpQueue:
-    """Requests come to the line proper only when the engine has looked for new ones."""
+    """Requests come to the line proper only when the engine has looked for new ones.
 
-    __slots__ = ("_coming", "_new", "_passes", "seen")
+    It looks after every `every` passes that hold no prompt, and after each that does; who has
+    come `passes` before is then seen.
+    """
 
-    def __init__(self, seen: Queue, passes: int) -> None:
-        self.seen, self._passes = seen, passes
+    __slots__ = ("_coming", "_every", "_from", "_new", "_now", "_passes", "seen")
+
+    def __init__(self, seen: Queue, passes: int, every: int = 1) -> None:
+        self.seen, self._passes, self._every = seen, passes, every
         self._new: list[Sequence] = []
         """Those who came during the pass that has just ended."""
         self._coming: deque[tuple[int, Sequence]] = deque()
-        """(count of passes from which it is seen, request)."""
+        """(count of passes from which it may be seen, request)."""
+        self._now = self._from = 0
+        """Counts of passes: at the last look; and after the last pass that held prompts."""
 
-    def look(self, passes: int, *, idle: bool) -> int:
-        """Move over whose time has come; return the passes until that of the next, or 0."""
-        coming = self._coming
+    def look(self, passes: int, *, idle: bool, prompts: bool) -> int:
+        """Move over whose time has come; return the passes until that of the next, or 0.
+
+        `prompts`: the coming pass goes on with prompts that have begun.
+        """
+        coming, since = self._coming, self._from
         coming.extend((passes + self._passes, sequence) for sequence in self._new)
         self._new.clear()
-        while coming and (idle or coming[0][0] <= passes):
+        looks = idle or (passes - since) % self._every == 0
+        while coming and (idle or (looks and coming[0][0] <= passes)):
             self.seen.append(coming.popleft()[1])
-        return coming[0][0] - passes if coming else 0
+        self._now = passes
+        if prompts:
+            self._from = passes + 1
+        if not coming:
+            return 0
+        due = max(coming[0][0], passes + 1)
+        return due + (since - due) % self._every - passes
 
     def append(self, sequence: Sequence) -> None:
         """Take in a new request, not to be seen yet."""
@@ -149,8 +165,11 @@ class PickUpQueue:
         self.seen.appendleft(sequence)
 
     def popleft(self) -> Sequence:
-        """Remove and return the head of those seen."""
-        return self.seen.popleft()
+        """Remove and return the head of those seen: the coming pass holds its prompt."""
+        sequence = self.seen.popleft()
+        if sequence.target:
+            self._from = self._now + 1
+        return sequence
 
     def __getitem__(self, place: int) -> Sequence:
         return self.seen[place]

@@ -59,6 +59,7 @@ class EngineProfile(BaseModel):
     stream_interval_tokens: Annotated[int, Ge(1)] = 1
     stream_first_token: bool = False
     pick_up_passes: Annotated[int, Ge(0)] = 0
+    pick_up_every_passes: Annotated[int, Ge(1)] = 1
     hold_passes: Annotated[int, Ge(0)] = 0
     hold_token_share: NotNegative = 1.0
     front_end_s_per_token: NotNegative = 0.0

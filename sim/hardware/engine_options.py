@@ -66,6 +66,9 @@ class EngineOptions(BaseModel):
     """With an interval: the first token is handed out at once, alone."""
     pick_up_passes: Annotated[int, Ge(0), Le(10_000)] | None = None
     """A prompt that comes while passes run is seen only after so many more of them."""
+    pick_up_every_passes: Annotated[int, Ge(1), Le(10_000)] | None = None
+    """The engine looks for new prompts only after so many passes that hold none, and after each
+    pass that does."""
     hold_passes: Annotated[int, Ge(0), Le(10_000)] | None = None
     """While others decode, prompts are held for up to so many passes, to batch them."""
     hold_token_share: Annotated[float, Ge(0), Le(1)] | None = None

@@ -49,6 +49,15 @@ def check_folder(folder: Path) -> None:
         )
 
 
+def check_file(path: Path) -> None:
+    """Raise `InputError` where a file cannot be written, before anybody waits for it."""
+    if path.is_dir():
+        raise InputError(
+            "this is a folder, not a file", where=str(path), remedy="name a file in it"
+        )
+    check_folder(path.absolute().parent)
+
+
 MAIN: Final = "outcome.json"
 """The file that is moved last: where it is missing, the folder of an outcome is not complete."""
 _STAGE: Final = ".paretoken-writing-"

@@ -36,6 +36,7 @@ def habits_of(engine: EngineProfile) -> Habits | None:
         ingress_s=engine.ttft_offset_s,
         ingress_s_per_token=engine.tokenise_s_per_token,
         pick_up_passes=engine.pick_up_passes,
+        pick_up_every_passes=engine.pick_up_every_passes,
         hold_passes=engine.hold_passes,
         hold_token_share=engine.hold_token_share,
         whole_answer=engine.kv_reserve == "whole_answer",

@@ -40,6 +40,7 @@ def test_tables_of_all_programs_are_read(path: Path, content: str) -> None:
             HEAD + 'a,1,"vllm\nb,2,vllm\nc,3,vllm\n',
             "a quotation mark opens a cell and none closes",
         ),
+        ('{"mean_ttft_ms": 3}\n', "this is JSON, not a CSV table"),
         (HEAD + 'a,1,"vllm"x\n', "line 2: text follows a cell that its quotes closed"),
         (HEAD.replace(",", ";") + "a;1,5;vllm\n", "its cells are separated by semicolons"),
         (HEAD.replace(",", "\t") + "a\t1\tvllm\n", "its cells are separated by tabs"),

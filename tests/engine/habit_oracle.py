@@ -109,6 +109,8 @@ class HabitServer:
     batch: list[Guest] = field(default_factory=list)
     ends_s: float = inf
     turns: int = 0
+    without_prompts: int = 0
+    """Passes since the last that held prompts."""
     decode_passes: int = 0
     wave: int = -1
     hold_until: int | None = None
@@ -133,7 +135,7 @@ class HabitServer:
     # -- the queue ----------------------------------------------------------------------------
 
     def come(self, job: Guest) -> None:
-        if self.habits.pick_up_passes:
+        if self.habits.pick_up_passes or self.habits.pick_up_every_passes > 1:
             self.unseen.append(job)
         else:
             self.line_up(job)
@@ -146,11 +148,16 @@ class HabitServer:
             self.served[mine] = max(self.served.get(mine, 0.0), floor_)
         self.queue.insert(0, job) if back else self.queue.append(job)
 
+    @property
+    def looks(self) -> bool:
+        """Whether the engine looks for prompts: count the passes since one that held any."""
+        return self.without_prompts % self.habits.pick_up_every_passes == 0
+
     def look(self) -> None:
         for job in list(self.unseen):
             if job.unseen_until is None:
                 job.unseen_until = self.turns + self.habits.pick_up_passes
-            if not self.batch or job.unseen_until <= self.turns:
+            if not self.batch or (self.looks and job.unseen_until <= self.turns):
                 self.unseen.remove(job)
                 self.line_up(job)
 
@@ -319,6 +326,8 @@ class HabitServer:
         self.work_s = left_s + chunks * habits.front_end_s_per_chunk
         self.work_at_s, seen_s = now, now + self.work_s
         self.turns += 1
+        prompts = any(not job.decoding for job in self.batch)
+        self.without_prompts = 0 if prompts else self.without_prompts + 1
         self.decode_passes += not still
         for job in stepping:
             job.step_seen(seen_s, habits)

@@ -33,6 +33,7 @@ def habits(draw: st.DrawFn) -> Habits | None:
         ingress_s=draw(st.sampled_from([0.0, 0.0123456789])),
         ingress_s_per_token=draw(st.sampled_from([0.0, 0.0, 0.000987654321])),
         pick_up_passes=draw(st.sampled_from([0, 0, 1, 3])),
+        pick_up_every_passes=draw(st.sampled_from([1, 1, 2, 5])),
         hold_passes=draw(st.sampled_from([0, 0, 1, 4])),
         hold_token_share=draw(st.sampled_from([0.3, 1.0])),
         whole_answer=draw(st.booleans()),

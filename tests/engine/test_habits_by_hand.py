@@ -129,6 +129,20 @@ def test_a_prompt_is_picked_up_so_many_passes_late(mode: Mode) -> None:
 
 
 @BOTH
+def test_the_engine_looks_for_prompts_every_so_many_passes_and_after_each_with_prompts(
+    mode: Mode,
+) -> None:
+    """The prompt's pass ends at 1: it looks at 1, 5, 9, 13 and, 13 having let one in, at 14."""
+    rows = [(0.0, 1, 50), (10.5, 1, 50), (13.5, 1, 50), (14.5, 1, 5)]
+    told = records(rows, mode, habits=Habits(pick_up_every_passes=4))
+    assert told.admitted_s.tolist() == [0.0, 13.0, 14.0, 15.0]
+    # Seen a pass late besides: the third and the fourth may be seen at 15 and 16, so it looks for
+    # the third at 14 + 4, and for the fourth, which has come by then, with it.
+    late = records(rows, mode, habits=Habits(pick_up_every_passes=4, pick_up_passes=1))
+    assert late.admitted_s.tolist() == [0.0, 13.0, 18.0, 18.0]
+
+
+@BOTH
 def test_an_offset_before_the_engine_delays_all_and_the_closed_loop_too(mode: Mode) -> None:
     told = records([(0.0, 1, 2)] * 2, mode, users=1, habits=Habits(ingress_s=0.25))
     assert told.arrival_s.tolist() == [0.0, 2.25]

@@ -8,7 +8,7 @@ import pytest
 
 from sim.errors import InputError
 from sim.report.document import to_json
-from sim.report.files import check_folder, write_files, write_whole
+from sim.report.files import check_file, check_folder, write_files, write_whole
 from sim.report.table import Table, columns, to_markdown
 
 
@@ -82,6 +82,10 @@ def test_a_folder_below_a_file_is_refused_by_name(tmp_path: Path) -> None:
         check_folder(tmp_path / "file" / "below")
     with pytest.raises(InputError, match="cannot be written"):
         write_files(tmp_path / "file" / "below", {"a": b""})
+    with pytest.raises(InputError, match="is a file, not a folder"):
+        check_file(tmp_path / "file" / "a.txt")
+    with pytest.raises(InputError, match="this is a folder, not a file"):
+        check_file(tmp_path)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

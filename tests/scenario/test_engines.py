@@ -68,7 +68,8 @@ def test_an_option_replaces_the_setting_of_the_preset_and_says_so() -> None:
     }
     asked = scenario(engine="sglang", engine_options=options)
     found = resolve(asked)
-    assert found.limits.habits == Habits(ingress_s=0.007, ingress_s_per_token=3e-6)
+    habits = Habits(ingress_s=0.007, ingress_s_per_token=3e-6, stream_first_token=True)
+    assert found.limits.habits == habits
     preset = load_engine("sglang")
     assert preset.host_s_per_pass > 0  # what is not asked for stays as in the preset
     assert found.cost.host_s(1) == preset.host_s_per_pass + preset.host_s_per_sequence

@@ -13,18 +13,28 @@ from typing import Final
 from calibration.validate.recipes.families import family_of
 from calibration.validate.recipes.recipe import (
     FP8_KV_ENGINES,
+    GENERATED,
+    GENERATED_LENGTHS,
     LENGTHS,
     SUITE,
     Recipe,
     Settings,
     defaults,
 )
-from calibration.validate.recipes.sglang import sglang
+from calibration.validate.recipes.sglang import generated, sglang
 from calibration.validate.recipes.trtllm import trtllm
 from calibration.validate.recipes.vllm import vllm
 from calibration.validate.runs import MeasuredRun
 
-__all__ = ["FP8_KV_ENGINES", "SUITE", "Recipe", "Settings", "recipe_of"]
+__all__ = [
+    "FP8_KV_ENGINES",
+    "GENERATED",
+    "GENERATED_LENGTHS",
+    "SUITE",
+    "Recipe",
+    "Settings",
+    "recipe_of",
+]
 
 _ENGINES: Final[Mapping[str, Callable[[MeasuredRun, str], Recipe | None]]] = MappingProxyType(
     {"sglang": sglang, "trtllm": trtllm, "vllm": vllm}
@@ -37,6 +47,8 @@ def recipe_of(run: MeasuredRun, settings: Settings = "suite") -> Recipe:
     A run is taken as the suite's by its lengths, model, GPU, engine and precision.
     """
     lengths = (run.input_tokens, run.output_tokens)
+    if settings == "suite" and run.engine == "sglang" and lengths in GENERATED_LENGTHS:
+        return generated(run)
     if settings == "engine" or lengths not in LENGTHS or run.engine not in _ENGINES:
         return defaults(run)
     return _ENGINES[run.engine](run, family_of(run.model)) or defaults(run)

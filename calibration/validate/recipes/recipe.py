@@ -6,13 +6,16 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 from calibration.validate.runs import MeasuredRun
+from sim.errors import SimError
+from sim.hardware import load_gpu
 from sim.precision import Precision
+from sim.units import GIB
 
 Settings = Literal["suite", "engine"]
 """Whose settings stand where the table says nothing: the suite's scripts, or the engine's."""
 
 MAX_BATCHED_TOKENS: Final = 8192
-"""Token budget of a pass: the default of vLLM, SGLang and TensorRT-LLM on GPUs with 80 GB, and
+"""Token budget of a pass: the default of TensorRT-LLM, of vLLM and SGLang on a GPU with 80 GB, and
 what most of the scripts set."""
 FP8_KV_ENGINES: Final = frozenset({"trtllm"})
 """Engines that keep the KV cache of a quantised checkpoint in FP8 when nothing is said about it.
@@ -20,7 +23,15 @@ FP8_KV_ENGINES: Final = frozenset({"trtllm"})
 TensorRT-LLM takes the cache's format from the checkpoint's quantisation file, which says FP8. vLLM
 and SGLang document `auto` as the data type of the model, which is bf16 for an FP8 checkpoint too.
 """
+_VLLM_LARGE_GIB: Final = 70
+_SGLANG_TOKENS: Final = ((35, 2048), (60, 4096), (160, 8192))
+"""Below so much memory [GiB], so many tokens; above, 16,384 (B200)."""
 SUITE: Final = "InferenceX (github.com/SemiAnalysisAI/InferenceX)"
+GENERATED: Final = "AIConfigurator (github.com/ai-dynamo/aiconfigurator)"
+GENERATED_LENGTHS: Final = frozenset(
+    (prompt, answer) for prompt in (1000, 2000, 4000, 8000) for answer in (100, 500, 1000, 2000)
+)
+"""Prompt and answer of the runs of that team: servers by its generator, load by genai-perf."""
 LENGTHS: Final = frozenset({(1024, 1024), (1024, 8192), (8192, 1024)})
 """Prompt and answer of the suite's three sweeps: by them, its runs are known."""
 
@@ -37,6 +48,8 @@ class Recipe:
     decoding: Mapping[str, object] | str = field(
         default_factory=lambda: MappingProxyType({"name": "autoregressive"})
     )
+    scheduler: Mapping[str, object] | None = None
+    """None: the engine's own."""
     script: str = ""
     """File and commit of the script; empty: the engine's own defaults."""
 
@@ -46,9 +59,32 @@ def default_kv(run: MeasuredRun) -> Precision:
     return "fp8" if run.weights == "fp8" and run.engine in FP8_KV_ENGINES else "bf16"
 
 
+def default_tokens(run: MeasuredRun) -> int:
+    """Return the budget of a pass where nothing is said about it, of all ranks together.
+
+    vLLM takes 8,192 tokens on GPUs with 70 GiB or more that are no A100, else 2,048
+    (`EngineArgs.get_batch_defaults`); SGLang goes by the memory, for all ranks
+    together (`ServerArgs._handle_gpu_memory_settings`); TensorRT-LLM has one number.
+    """
+    try:
+        memory_gib = load_gpu(run.gpu).memory_bytes.value / GIB
+    except SimError:
+        return MAX_BATCHED_TOKENS  # the run is refused, with the reason
+    if run.engine == "sglang":
+        return next(
+            (tokens for below_gib, tokens in _SGLANG_TOKENS if memory_gib < below_gib), 16384
+        )
+    small = run.engine == "vllm" and (memory_gib < _VLLM_LARGE_GIB or "a100" in run.gpu)
+    return (2048 if small else MAX_BATCHED_TOKENS) * run.attention_data_parallel
+
+
 def defaults(run: MeasuredRun) -> Recipe:
     """Return the engine's own defaults, and experts spread as the row says."""
-    return Recipe(default_kv(run), expert_parallel=run.expert_parallel)
+    return Recipe(
+        default_kv(run),
+        max_batched_tokens=default_tokens(run),
+        expert_parallel=run.expert_parallel,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +103,8 @@ class Script:
     """Token budget of a pass; of each rank, save in SGLang, which shares it out over them."""
     prompts_per_pass: int = 0
     """Where the budget is so many prompts of the run's length."""
-    pick_up_passes: int | None = None
-    pick_up_passes_many: int | None = None
+    pick_up_every_passes: int | None = None
+    pick_up_every_passes_many: int | None = None
     """The same from `many_users` on."""
     many_users: int = 16
     stream_interval_tokens: int = 1
@@ -94,10 +130,10 @@ class Script:
         if self.memory_fraction is not None:
             yield "memory_fraction", self.memory_fraction
         many = run.concurrency >= self.many_users
-        passes = self.pick_up_passes_many if many else None
-        passes = self.pick_up_passes if passes is None else passes
+        passes = self.pick_up_every_passes_many if many else None
+        passes = self.pick_up_every_passes if passes is None else passes
         if passes is not None:
-            yield "pick_up_passes", passes
+            yield "pick_up_every_passes", passes
         if self.stream_interval_tokens > 1:
             yield from streaming(self.stream_interval_tokens).items()
 

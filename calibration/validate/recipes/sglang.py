@@ -5,7 +5,14 @@
 
 from typing import Final
 
-from calibration.validate.recipes.recipe import Recipe, Script, of_script, streaming
+from calibration.validate.recipes.recipe import (
+    GENERATED,
+    Recipe,
+    Script,
+    default_kv,
+    of_script,
+    streaming,
+)
 from calibration.validate.runs import MeasuredRun
 
 _B = ("b200_sxm", "b300_sxm")
@@ -17,8 +24,8 @@ SCRIPTS: Final = (
         *("deepseek-r1", "fp4", _B, "fp8"),
         memory_fraction=0.85,
         max_batched_tokens=16384,
-        pick_up_passes=10,
-        pick_up_passes_many=30,
+        pick_up_every_passes=10,
+        pick_up_every_passes_many=30,
         stream_interval_tokens=10,
     ),
     Script(
@@ -40,7 +47,7 @@ SCRIPTS: Final = (
         *("glm-5", "fp4", _B, "fp8"),
         memory_fraction=0.9,
         max_batched_tokens=32768,
-        pick_up_passes=10,
+        pick_up_every_passes=10,
         stream_interval_tokens=30,
     ),
     Script(
@@ -53,8 +60,8 @@ SCRIPTS: Final = (
         *("qwen3.5-397b", "bf16", _B, "bf16"),
         memory_fraction=0.82,
         max_batched_tokens=32768,
-        pick_up_passes=10,
-        pick_up_passes_many=30,
+        pick_up_every_passes=10,
+        pick_up_every_passes_many=30,
         stream_interval_tokens=30,
     ),
     Script(
@@ -62,8 +69,8 @@ SCRIPTS: Final = (
         *("qwen3.5-397b", "fp8", ("b200_sxm",), "fp8"),
         memory_fraction=0.8,
         max_batched_tokens=16384,
-        pick_up_passes=10,
-        pick_up_passes_many=30,
+        pick_up_every_passes=10,
+        pick_up_every_passes_many=30,
         many_users=5,
         stream_interval_tokens=50,
     ),
@@ -72,8 +79,8 @@ SCRIPTS: Final = (
         *("qwen3.5-397b", "fp4", ("b200_sxm",), "fp8"),
         memory_fraction=0.8,
         max_batched_tokens=16384,
-        pick_up_passes=10,
-        pick_up_passes_many=30,
+        pick_up_every_passes=10,
+        pick_up_every_passes_many=30,
         many_users=5,
         stream_interval_tokens=50,
     ),
@@ -82,7 +89,7 @@ SCRIPTS: Final = (
         *("qwen3.5-397b", "fp8", ("b300_sxm",), "fp8"),
         memory_fraction=0.8,
         max_batched_tokens=16384,
-        pick_up_passes=10,
+        pick_up_every_passes=10,
         stream_interval_tokens=50,
     ),
     Script(
@@ -90,8 +97,8 @@ SCRIPTS: Final = (
         *("qwen3.5-397b", "fp4", ("b300_sxm",), "fp8"),
         memory_fraction=0.8,
         max_batched_tokens=32768,
-        pick_up_passes=10,
-        pick_up_passes_many=30,
+        pick_up_every_passes=10,
+        pick_up_every_passes_many=30,
         stream_interval_tokens=30,
     ),
     Script(
@@ -116,14 +123,32 @@ def _deepseek_on_blackwell(run: MeasuredRun) -> Recipe:
 
     `--kv-cache-dtype fp8_e4m3`; on eight GPUs 82 % of the memory and passes of 32,768 tokens, on
     four 95 % and 8,192, so that new requests are looked for every 10 passes at any load.
+    All-reduce is FlashInfer's, fused with the norm (`--enable-flashinfer-allreduce-fusion`).
     """
     wide = run.tensor_parallel == 8
     fraction, tokens = (0.82, 32768) if wide else (0.95, 8192)
     passes = 30 if wide and run.concurrency >= _MANY_USERS else 10
     return Recipe(
         "fp8",
-        {"memory_fraction": fraction, "pick_up_passes": passes} | streaming(30),
+        {"memory_fraction": fraction, "pick_up_every_passes": passes, "all_reduce_of": "trtllm"}
+        | streaming(30),
         tokens,
         run.expert_parallel,
         script=f"dsr1_fp8_{{b200,b300}}.sh@{_NOW}",
+    )
+
+
+def generated(run: MeasuredRun) -> Recipe:
+    """Return what AIConfigurator's generator sets (`rule_plugin/sglang.rule`).
+
+    Prompts ride along with decode passes (`--enable-mixed-chunk`) up to SGLang's own chunk, and
+    there is a graph for each batch size. `--max-prefill-tokens` of one prompt and 1,500 tokens is
+    left out: it would let in one or two prompts a pass, and rows show passes with more (240 users,
+    2,000 tokens in and 100 out: 1.8 prompts for each token that a user gets).
+    """
+    return Recipe(
+        default_kv(run),
+        expert_parallel=run.expert_parallel,
+        scheduler={"kind": "chunked_prefill"},
+        script=f"{GENERATED}: sglang.rule@1089dfa8",
     )

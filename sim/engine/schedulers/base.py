@@ -196,8 +196,8 @@ class SchedulerSettings(BaseModel):
             if isinstance(self.class_weights, Mapping):
                 raise TypeError("weights by name have no order: `for_classes` gives them one")
             line = FairQueue(self.class_weights)
-        if habits is not None and habits.pick_up_passes:
-            return PickUpQueue(line, habits.pick_up_passes)
+        if habits is not None and habits.picks_up:
+            return PickUpQueue(line, habits.pick_up_passes, habits.pick_up_every_passes)
         return line
 
     def rules(
@@ -208,7 +208,7 @@ class SchedulerSettings(BaseModel):
         rules = Rules(
             prompts=self.max_prompts_per_pass or inf,
             prefill_tokens=self.max_prefill_tokens_per_pass or inf,
-            pick_up=habits.pick_up_passes > 0,
+            pick_up=habits.picks_up,
             hold_passes=habits.hold_passes,
             hold_tokens=habits.hold_token_share * max_batched_tokens,
             by_priority=self.order == "priority",
@@ -218,5 +218,5 @@ class SchedulerSettings(BaseModel):
 
     def watchful(self, habits: Habits | None) -> bool:
         """Tell whether an arrival may matter even while others wait."""
-        gates = habits is not None and (habits.pick_up_passes > 0 or habits.hold_passes > 0)
+        gates = habits is not None and (habits.picks_up or habits.hold_passes > 0)
         return gates or self.order != "fcfs"

@@ -34,7 +34,9 @@ class Rules:
         """Let new requests be seen whose time has come; call it before every pass."""
         waiting = replica.waiting
         if self.pick_up and isinstance(waiting, PickUpQueue):
-            replica.horizon = waiting.look(replica.turns, idle=not replica.running)
+            replica.horizon = waiting.look(
+                replica.turns, idle=not replica.running, prompts=bool(replica.prefilling)
+            )
 
     def queue(self, replica: ReplicaState) -> Queue:
         """Return the requests that may be admitted now, in order."""

@@ -99,3 +99,15 @@ def test_without_the_wheel_the_import_says_how_to_get_it(
     assert "pip install" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
     wheel.systems_folder.cache_clear()
+
+
+def test_a_report_that_cannot_be_written_leaves_no_profile_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    timings(tmp_path / "timings.parquet")
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    wanted = ["calibrate", "fit", "timings.parquet", "--gpu", "l40s", "--out", "mine.yaml"]
+    assert execute([*wanted, "--report", "file/mine.html"]) == 2
+    assert "is a file, not a folder" in capsys.readouterr().err
+    assert not (tmp_path / "mine.yaml").exists()

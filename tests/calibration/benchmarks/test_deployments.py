@@ -91,3 +91,47 @@ def test_a_table_that_was_cut_at_its_end_is_noted(written: Callable[..., Path]) 
     cut = validate_benchmark(written(f"{head}\n{line}", "open.csv"))
     assert len(cut.notes) == len(whole.notes) + 1
     assert "does not end with a line break" in cut.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"isl": 1e-9}, "prompts of 1e-09 tokens"),
+        ({"osl": 1e30}, r"answers of 1e\+30 tokens"),
+        ({"conc": 10**12}, r"requests: at most 10,000,000 can be simulated"),
+    ],
+)
+def test_figures_beyond_any_benchmark_are_refused_and_take_no_memory(
+    written: Callable[..., Path], changes: dict[str, float], problem: str
+) -> None:
+    with pytest.raises(InputError, match=problem) as caught:
+        validate_benchmark(written({**SUITE, **changes}))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("keys", "problem"),
+    [
+        ({"request_rate": 1e-300}, "rate of 1e-300"),
+        ({"burstiness": 1e-300}, "burstiness of 1e-300"),
+    ],
+)
+def test_a_load_that_is_none_is_refused(
+    written: Callable[..., Path], keys: dict[str, float], problem: str
+) -> None:
+    run = {
+        "model_id": "m", "num_prompts": 10, "request_rate": 2.0, "completed": 10,
+        "input_len": 100, "output_len": 10, "mean_ttft_ms": 3.0, **keys,
+    }  # fmt: skip
+    with pytest.raises(InputError, match=problem):
+        validate_benchmark(written(run))
+
+
+@pytest.mark.parametrize("count", [float("inf"), float("nan"), "many"])
+def test_a_count_that_is_none_crashes_nothing(written: Callable[..., Path], count: object) -> None:
+    run = {
+        "model_id": "m", "num_prompts": 10, "request_rate": "inf", "completed": count,
+        "input_len": 100, "output_len": 10, "mean_ttft_ms": 3.0,
+    }  # fmt: skip
+    with pytest.raises(InputError):
+        validate_benchmark(written(run))

@@ -65,3 +65,12 @@ def test_int8_products_have_the_rows_that_its_kernel_takes() -> None:
 
 def test_there_are_a_few_hundred_kernels_no_more() -> None:
     assert 200 < len(plan(a_gpu((9, 0)), PRODUCTS, HEADS)) < 600
+
+
+def test_no_kernel_is_timed_twice_whatever_the_shapes_of_a_model_have_in_common() -> None:
+    # the widths of a small model, an eighth of them on a CPU, fall together at 128
+    small = ((4096, 1024), (1024, 2048), (1024, 2048), (6144, 1024), (1024, 512), (1024, 768))
+    for device in (a_gpu((9, 0)), Device("cpu")):
+        cases = [(case.operation, case.precision, *sorted(case.shape.items()))
+                 for case in plan(device, small, HEADS)]  # fmt: skip
+        assert len(cases) == len(set(cases))

@@ -10,6 +10,7 @@ import pytest
 from calibration.engine import fit as fitting
 from calibration.engine import linear
 from calibration.engine.fit import fit_engine, spread_rows
+from calibration.engine.knobs import KNOBS
 from calibration.engine.minimise import minimise
 from calibration.engine.preset import Preset
 from calibration.validate.runs import MeasuredRun
@@ -18,14 +19,16 @@ from sim.errors import InputError
 TRUTH = {"host_us_per_pass": 2_000.0, "host_us_per_sequence": 20.0, "ttft_offset_ms": 12.0}
 DOCUMENT: dict[str, Any] = {
     "name": "vllm",
-    "origin": "assumed",
+    "origin": "calibrated",
     "source": "the test",
     "as_of": "2026-11-30",
     "settings": {
         "memory_reserve_gb": 1.5,
         "host_us_per_pass": 0,
         "host_us_per_sequence": 0,
-        "ttft_offset_ms": {"value": 5, "origin": "assumed", "source": "the test"},
+        "ttft_offset_ms": {"value": 5, "origin": "calibrated", "source": "the test"},
+        "small_kernels_us_per_layer": {"value": 9, "origin": "assumed", "source": "the test"},
+        "tokenise_us_per_token": 0,
         "host_us_per_prompt": {"value": 0, "origin": "documented", "source": "the test"},
     },
 }
@@ -138,9 +141,20 @@ def test_what_the_runs_do_not_tell_stays_as_shipped_and_is_said(
 ) -> None:
     document = fit(runs(TRUTH)).to_json()
     settings: Any = document["settings"]
-    assert settings["small_kernels_us_per_layer"]["identified"] is False
-    assert settings["small_kernels_us_per_layer"]["fitted"] == 0
-    assert "host_us_per_prompt" not in settings  # documented: no fit may turn it
+    assert settings["tokenise_us_per_token"]["identified"] is False
+    assert settings["tokenise_us_per_token"]["fitted"] == 0
+
+
+def test_only_what_a_preset_names_and_calls_calibrated_is_fitted(
+    fit: Callable[[list[MeasuredRun]], fitting.EngineFit],
+) -> None:
+    """Neither a documented nor an assumed value, and nothing that the preset leaves out."""
+    assert set(fitted(fit(runs(TRUTH)))) == {*TRUTH, "tokenise_us_per_token"}
+
+
+def test_a_preset_without_any_calibrated_value_has_all_that_nobody_documents_fitted() -> None:
+    document = DOCUMENT | {"origin": "assumed", "settings": {"host_us_per_pass": 0}}
+    assert [knob.key for knob in Preset("generic", document).knobs] == [k.key for k in KNOBS]
 
 
 def test_values_stay_within_their_bounds(

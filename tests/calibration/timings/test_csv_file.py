@@ -53,6 +53,7 @@ def test_what_the_file_lacks_can_be_named(table: Callable[..., Path]) -> None:
         (ROW.replace("3e-5", "-1"), HEAD, "line 2: `latency_s` should be a number above 0"),
         (ROW.replace("3e-5", "3000"), HEAD, "line 2: `latency_s` of 3000 is 3e[+]03 s, which no"),
         (ROW.replace("16,", "16.5,"), HEAD, "line 2: `tokens` should hold integer"),
+        (ROW.replace("16,", f"{10**19},"), HEAD, "a number of more than 64 bits"),
         (ROW.replace("gemm", "gem"), HEAD, "unknown operation `gem`"),
         (f"{ROW}\n{ROW}", HEAD, "line 3 repeats line 2"),
         (f"{ROW}\n{ROW.replace('3e-5', '4e-5')}", HEAD, "rows 1 and 2 time the same one"),

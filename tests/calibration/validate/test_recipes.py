@@ -132,7 +132,7 @@ def test_a_token_budget_is_of_each_rank(a_run: Callable[..., MeasuredRun]) -> No
         # by hand from the lines of the scripts
         (
             ("nvidia/DeepSeek-R1-0528-FP4-V2", "sglang", "b200_sxm", "fp4", 16, 1024),
-            ("fp8", 16384, {"memory_fraction": 0.85, "pick_up_passes": 30, "stream": 10}),
+            ("fp8", 16384, {"memory_fraction": 0.85, "pick_up_every_passes": 30, "stream": 10}),
         ),
         (
             ("nvidia/DeepSeek-R1-0528-FP4-V2", "trtllm", "b200_sxm", "fp4", 128, 8192),
@@ -157,11 +157,11 @@ def test_a_token_budget_is_of_each_rank(a_run: Callable[..., MeasuredRun]) -> No
         ),
         (
             ("Qwen/Qwen3.5-397B-A17B", "sglang", "b200_sxm", "fp8", 8, 1024),
-            ("fp8", 16384, {"memory_fraction": 0.8, "pick_up_passes": 30, "stream": 50}),
+            ("fp8", 16384, {"memory_fraction": 0.8, "pick_up_every_passes": 30, "stream": 50}),
         ),
         (
             ("Qwen/Qwen3.5-397B-A17B", "sglang", "b200_sxm", "fp8", 4, 1024),
-            ("fp8", 16384, {"memory_fraction": 0.8, "pick_up_passes": 10, "stream": 50}),
+            ("fp8", 16384, {"memory_fraction": 0.8, "pick_up_every_passes": 10, "stream": 50}),
         ),
         (
             ("zai-org/GLM-5", "sglang", "b300_sxm", "fp8", 4, 1024),
@@ -217,3 +217,46 @@ def test_what_no_script_serves_takes_the_engines_defaults(
 ) -> None:
     run = a_run(R1 | {"input_tokens": 1024, "output_tokens": 1024} | cells)
     assert recipe_of(run) == recipe_of(run, "engine")
+
+
+@pytest.mark.parametrize(
+    ("engine", "gpu", "ranks", "tokens"),
+    [
+        ("vllm", "h100_sxm", 1, 8192),  # EngineArgs.get_batch_defaults: from 70 GiB on
+        ("vllm", "a100_sxm_80gb", 1, 2048),  # the same: no A100
+        ("vllm", "l40s", 1, 2048),
+        ("vllm", "h100_sxm", 4, 4 * 8192),  # each rank has its own
+        ("sglang", "l40s", 1, 4096),  # ServerArgs: below 60 GiB
+        ("sglang", "h200_sxm", 1, 8192),
+        ("sglang", "b200_sxm", 1, 16384),
+        ("sglang", "b200_sxm", 4, 16384),  # shared out over the ranks
+        ("trtllm", "l40s", 1, 8192),
+        ("vllm", "abacus", 1, 8192),  # refused later, with the reason
+    ],
+)
+def test_an_engines_own_budget_of_a_pass_goes_by_the_gpu(
+    a_run: Callable[..., MeasuredRun], engine: str, gpu: str, ranks: int, tokens: int
+) -> None:
+    run = a_run({"engine": engine, "gpu": gpu, "attention_data_parallel": ranks})
+    assert recipe_of(run).max_batched_tokens == tokens
+
+
+@pytest.mark.parametrize(("users", "every"), [(4, 10), (16, 30)])
+def test_deepseek_on_sglang_looks_for_requests_as_its_script_says(
+    a_run: Callable[..., MeasuredRun], users: int, every: int
+) -> None:
+    cells = {"engine": "sglang", "concurrency": users, "input_tokens": 8192}
+    options = recipe_of(a_run(ON_EIGHT | cells)).engine_options
+    assert options["pick_up_every_passes"] == every
+    assert options["all_reduce_of"] == "trtllm"  # --enable-flashinfer-allreduce-fusion
+
+
+def test_generated_sglang_servers_mix_prompts_into_decode_passes(
+    a_run: Callable[..., MeasuredRun],
+) -> None:
+    cells = {"engine": "sglang", "concurrency": 240, "input_tokens": 2000, "output_tokens": 100}
+    run = a_run(cells)
+    assert recipe_of(run).scheduler == {"kind": "chunked_prefill"}
+    assert recipe_of(run).max_batched_tokens == 8192  # of a GPU with 90 to 160 GiB
+    assert recipe_of(run, "engine").scheduler is None
+    assert recipe_of(a_run(cells | {"engine": "vllm"})).scheduler is None

@@ -26,6 +26,7 @@ V2 = "nvidia/DeepSeek-R1-0528-FP4-V2"
         ("Qwen/Qwen3-32B", "bf16", ("Qwen/Qwen3-32B", "checkpoint")),
         ("meta-llama/Llama-3.1-70B", "fp8", ("meta-llama/Llama-3.1-70B", "fp8")),
         ("meta-llama/Llama-3.1-8B", "fp4", ("meta-llama/Llama-3.1-8B", "nvfp4")),
+        ("moonshotai/Kimi-K2.5", "bf16", ("moonshotai/Kimi-K2.5", "bf16")),  # attention alone is
         ("openai/gpt-oss-120b", "int8", ("openai/gpt-oss-120b", "int8")),
     ],
 )

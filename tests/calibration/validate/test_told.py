@@ -36,7 +36,7 @@ def test_a_run_of_the_suites_lengths_takes_its_script_unless_asked_not_to(
     assert scenario_of(run).deployment.max_batched_tokens == 32768
     own = scenario_of(run, "engine")
     assert own.deployment.kv_precision == "bf16"  # SGLang's `auto`
-    assert own.deployment.max_batched_tokens == 8192
+    assert own.deployment.max_batched_tokens == 16384  # SGLang's on 160 GB and more
     assert own.engine_options.chosen == {}
 
 
@@ -54,7 +54,7 @@ def test_columns_of_the_table_come_before_the_script(runs_file: RunsFile, row: R
     assert (deployment.kv_precision, deployment.max_batched_tokens) == ("bf16", 4096)
     assert deployment.memory_fraction == 0.7
     assert scenario_of(told).engine_options.stream_interval_tokens == 5
-    assert scenario_of(told).engine_options.pick_up_passes == 10  # the script's still holds
+    assert scenario_of(told).engine_options.pick_up_every_passes == 10  # the script's still holds
     assert scenario_of(other).deployment.max_batched_tokens == 32768
 
 
