@@ -48,14 +48,15 @@ def to_document(result: Result, *, as_of: str | None = None) -> dict[str, Any]:
 def stated_error(evidence: Evidence) -> float:
     """Return the held-out error as a profile states it.
 
-    Of few timings that is the upper end of what it may be (95 %): two standard errors
-    above it; or, if that is more, the mean of exponentially distributed errors that would come
-    out so low one time in 20: 2 n / chi-squared of 2 n degrees of freedom (Wilson and Hilferty
-    1931) times as high.
+    Of few timings that is the upper end of what the larger of both may be (95 %): two standard
+    errors above it; or, if that is more, the mean of exponentially distributed errors that would
+    come out so low one time in 20: 2 n / chi-squared of 2 n degrees of freedom (Wilson and
+    Hilferty 1931) times as high.
     """
     mean, spread, n = evidence.held_out["all"], evidence.held_out_spread, evidence.held_out_points
     if spread is None:
         return mean
+    mean = max(mean, evidence.held_out_again or 0.0)
     lowest = (1.0 - 1.0 / (9.0 * n) - _ONE_SIDED / (3.0 * sqrt(n))) ** 3
     return round(max(mean + 2.0 * spread, mean / lowest), _DIGITS)
 

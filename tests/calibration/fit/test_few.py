@@ -70,6 +70,8 @@ def test_the_stated_error_of_nine_errors_is_the_upper_end_of_their_mean() -> Non
     assert stated_error(evidence) == pytest.approx(0.1917, abs=0.0005)
     wider = evidence.model_copy(update={"held_out_spread": 0.06})
     assert stated_error(wider) == pytest.approx(0.22)
+    again = evidence.model_copy(update={"held_out_again": 0.2})  # the larger of both splits
+    assert stated_error(again) == pytest.approx(0.3834, abs=0.001)
     many = evidence.model_copy(update={"held_out_spread": None})
     assert stated_error(many) == 0.10
 
