@@ -103,6 +103,8 @@ def _fp8_on_b200(run: MeasuredRun) -> Recipe:
     over ranks, with drafts.
     """
     drafted = drafted_tokens(run)
+    if drafted and run.expert_parallel > 1 and run.attention_data_parallel == 1:
+        return _first_with_drafts(run, drafted)
     if drafted:
         return _with_drafts(run, drafted, 0.7 if run.attention_data_parallel > 1 else 0.8)
     if run.expert_parallel > 1:
@@ -127,6 +129,31 @@ def _first_on_b200(run: MeasuredRun) -> Recipe:
     )
 
 
+def _first_with_drafts(run: MeasuredRun, drafted: int) -> Recipe:
+    """Return `dsr1_fp8_b200_trt_mtp_slurm` (40be3a4b), with room for 1.8 prompts a pass.
+
+    It takes the share that lengths spread over for what they may be longer.
+    """
+    longest = round(run.input_tokens * 1.8)
+    return Recipe(
+        "fp8",
+        {"memory_fraction": 0.8} | streaming(10),
+        _room_for((drafted + 1) * run.concurrency + longest),
+        run.expert_parallel,
+        decoding=_drafting(drafted),
+        script="dsr1_fp8_b200_trt_mtp_slurm.sh@40be3a4b",
+    )
+
+
+def _drafting(drafted: int) -> dict[str, object]:
+    return {
+        "name": "speculative",
+        "drafter": "mtp",
+        "table": MTP_TABLE,
+        "draft_tokens": drafted,
+    }
+
+
 def _with_drafts(run: MeasuredRun, drafted: int, memory_fraction: float) -> Recipe:
     """Return `dsr1_fp8_{b200,h200}_trt_mtp` (8eec0d4e), which hold nothing back.
 
@@ -134,13 +161,12 @@ def _with_drafts(run: MeasuredRun, drafted: int, memory_fraction: float) -> Reci
     """
     ranks = run.attention_data_parallel
     decoded = (drafted + 1) * -(-run.concurrency // ranks)
-    decoding: dict[str, object] = {"name": "speculative", "drafter": "mtp", "table": MTP_TABLE}
     return Recipe(
         "fp8",
         {"memory_fraction": memory_fraction},
         max_batched_tokens=_room_for(decoded + run.input_tokens) * ranks,
         expert_parallel=run.expert_parallel,
-        decoding=decoding | {"draft_tokens": drafted},
+        decoding=_drafting(drafted),
         script=f"dsr1_fp8_{run.gpu.removesuffix('_sxm')}_trt_mtp.sh@{_NOW}",
     )
 
@@ -158,10 +184,13 @@ def drafted_tokens(run: MeasuredRun) -> int:
     with drafts alone were: ranks of attention with 128 users or with long prompts; eight GPUs
     with 16 users, experts not spread. Those of eight GPUs with 4 and with 64 users were in both;
     without drafts the suite itself measured 8.69 and 20.06 ms a token on 2026-05-18 (pull request
-    3317), 1.6 and 1.4 times what the table has, and longer answers took less still. Long prompts
-    on eight GPUs, and all that spread experts without ranks, were in both, with the same loads:
-    not known, and taken as run without. On H200 more than 64 users were swept with drafts alone
-    (525079ad and 15843cbf).
+    3317), 1.6 and 1.4 times what the table has, and longer answers took less still. Those that
+    spread experts without ranks were in both, too; with short prompts they take 6.8 to 7.8 ms a
+    token for 4 users, which no pass without drafts can: all but the experts is 5.4 ms of a
+    simulated pass (the whole of which is 8.6 for the suite's 8.69), and in the wheel's table
+    DeepGEMM needs 5.2 ms for the experts. Long prompts on eight GPUs were in both, with the same
+    loads: not known, and taken as run without. On H200 more than 64 users were swept with drafts
+    alone (525079ad and 15843cbf).
     """
     if run.engine != "trtllm" or run.gpu not in {"b200_sxm", "h200_sxm"}:
         return 0
@@ -170,5 +199,5 @@ def drafted_tokens(run: MeasuredRun) -> int:
     long = run.input_tokens == 8192
     if run.attention_data_parallel == 8:
         return 1 if long or run.concurrency == 128 else 0
-    plain = run.attention_data_parallel * run.expert_parallel == 1 and run.tensor_parallel == 8
-    return 3 if plain and not long and run.concurrency <= 64 else 0
+    eight = run.attention_data_parallel == 1 and run.tensor_parallel == 8
+    return 3 if eight and not long and run.concurrency <= 64 else 0

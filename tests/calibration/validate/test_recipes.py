@@ -31,7 +31,8 @@ def a_run(runs_file: RunsFile, row: Row) -> Callable[..., MeasuredRun]:
         ({"concurrency": 64, "output_tokens": 8192}, 3),
         ({"concurrency": 16, "tensor_parallel": 4}, 0),  # swept without drafts only
         ({"concurrency": 64, "input_tokens": 8192}, 0),  # in both sweeps: not known
-        ({"concurrency": 64, "expert_parallel": 8}, 0),  # older than either sweep: not known
+        ({"concurrency": 64, "expert_parallel": 8}, 3),  # in both; too quick without
+        ({"concurrency": 8, "input_tokens": 8192, "expert_parallel": 8}, 0),  # in both: not known
         ({"concurrency": 128, "output_tokens": 8192, **SPREAD}, 1),  # swept with drafts only
         ({"concurrency": 256, "output_tokens": 8192, **SPREAD}, 0),  # in both sweeps
         ({"concurrency": 128, **SPREAD}, 1),  # swept with drafts only
@@ -72,9 +73,10 @@ def test_the_first_server_with_experts_spread_takes_one_prompt_a_pass(
     recipe = recipe_of(a_run(ON_EIGHT | cells))
     assert (recipe.kv_precision, recipe.max_batched_tokens) == ("fp8", 130 * 64)
     assert recipe.engine_options["memory_fraction"] == 0.8
-    # (4 + 1024 + 127) / 64 = 18 whole
+    # With drafts ((3 + 1) x 4 + 1843 + 127) / 64 = 31 whole: 1.8 x 1024 = 1843.2
     short = recipe_of(a_run(ON_EIGHT | {"expert_parallel": 8, "concurrency": 4}))
-    assert short.max_batched_tokens == 18 * 64
+    assert short.max_batched_tokens == 31 * 64
+    assert short.decoding["draft_tokens"] == 3
 
 
 def test_three_drafts_give_the_published_tokens_a_pass(a_run: Callable[..., MeasuredRun]) -> None:
