@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from calibration.validate.replay import Prediction
+from calibration.validate.replay import Prediction, scenario_of
 from calibration.validate.runs import MeasuredRun
+from sim.scenario import resolve
 
-_LONG_TOKENS: Final = 8192
 _MANY_USERS: Final = 100
 _IMPOSSIBLE: Final = 2.0
 _QUEUE_OF_PASSES: Final = 40
@@ -31,10 +31,13 @@ def _front_end(run: MeasuredRun, _: Prediction) -> bool:
 
 
 def _out_of_room(run: MeasuredRun, predicted: Prediction) -> bool:
-    """Users waited for KV room, in the run or in the simulation of it."""
-    if run.input_tokens + run.output_tokens < _LONG_TOKENS or run.tpot_ms is None:
+    """Users waited for KV room, in the run or in the simulation of it: all at once have none."""
+    if run.tpot_ms is None or run.ttft_ms is None:
         return False
-    return max(run.ttft_ms, predicted.ttft_ms) > _QUEUE_OF_PASSES * run.tpot_ms
+    if max(run.ttft_ms, predicted.ttft_ms) <= _QUEUE_OF_PASSES * run.tpot_ms:
+        return False
+    kv = resolve(scenario_of(run)).limits.kv
+    return run.concurrency * kv.blocks_for(run.input_tokens + run.output_tokens) > kv.blocks
 
 
 def _deepseek(run: MeasuredRun, _: Prediction) -> bool:

@@ -42,7 +42,8 @@ def test_it_is_written_to_docs_and_a_wrong_table_is_one_sentence(
     ("cells", "ttft_ms", "cause"),
     [
         ({"engine": "sglang", "concurrency": 512}, 10, "front end"),
-        ({"input_tokens": 8192}, 100_000, "KV room"),
+        ({"input_tokens": 8192, "concurrency": 512}, 100_000, "KV room"),
+        ({"input_tokens": 8192, "concurrency": 4}, 100_000, "host"),  # there is room for four
         ({"engine": "trtllm", "tensor_parallel": 8, "concurrency": 128}, 10, "wide all-reduce"),
         ({"ttft_ms": 5000, "tpot_ms": 1.0}, 10, "answers withheld"),
         ({}, 10, "host"),
