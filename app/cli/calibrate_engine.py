@@ -59,6 +59,8 @@ def _show(fit: EngineFit, out: Path | None, *, better: bool) -> None:
         f"{lead} at the median (as shipped {percent(was[0])} and {percent(was[1])}).", style="bold"
     )
     page.table(_settings(fit))
+    for told in fit.notes:
+        page.line(f"Note: {told}.")
     for axis, found in (("model", fit.by_model), ("GPU", fit.by_gpu)):
         if found:
             page.table(_left_out(axis, found))
@@ -78,6 +80,8 @@ def _settings(fit: EngineFit) -> Table:
         value = fit.solution.values[place]
         note = "" if fit.solution.moved[place] else "no effect on these rows"
         at_bound = fit.solution.moved[place] and np.isnan(error)
+        if fit.solution.told_apart[place] is False:
+            note = "not told apart"
         rows.append(
             (
                 knob.key,

@@ -9,7 +9,7 @@ import numpy as np
 from calibration.engine.fit import FEWEST_ROWS, spread_rows
 from calibration.engine.linear import linearise
 from calibration.engine.preset import read_preset
-from calibration.engine.solve import LeftOut, left_out
+from calibration.engine.solve import LeftOut, left_out, left_out_error
 from calibration.validate.runs import MeasuredRun
 
 MOST_ROWS: Final = 24
@@ -32,10 +32,7 @@ class Cross:
 
         None where there is one model. A preset states it as `tpot_left_out_mean_ape`.
         """
-        found = [(one.tpot.mean_ape, one.tpot.n) for one in self.by_model]
-        known = [(mean, rows) for mean, rows in found if mean is not None]
-        rows = sum(count for _, count in known)
-        return sum(mean * count for mean, count in known) / rows if rows else None
+        return left_out_error(self.by_model)
 
 
 def cross_validate(runs: Sequence[MeasuredRun]) -> tuple[Cross, ...]:

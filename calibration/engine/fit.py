@@ -10,7 +10,7 @@ import numpy as np
 
 from calibration.engine.linear import Line, Progress, linearise, times_at
 from calibration.engine.preset import Preset, read_preset
-from calibration.engine.solve import LeftOut, Solution, left_out, solve
+from calibration.engine.solve import LeftOut, Solution, left_out, left_out_error, solve
 from calibration.validate.errors import GroupErrors, error_stats
 from calibration.validate.replay import Statistic
 from calibration.validate.runs import MeasuredRun, read_runs
@@ -41,6 +41,17 @@ class EngineFit:
     by_gpu: tuple[LeftOut, ...]
     rows: int
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader has to know of the values, a sentence each, without a full stop."""
+        named = [
+            f"`{knob.key}`"
+            for knob, apart in zip(self.line.knobs, self.solution.told_apart, strict=True)
+            if apart is False
+        ]
+        problem = "the standard error is larger than the value: not told apart by these rows"
+        return (f"{', '.join(named)}: {problem}",) if named else ()
+
     def to_json(self) -> dict[str, object]:
         """Return the fit as one object; errors are fractions."""
         left = {"model": self.by_model, "gpu": self.by_gpu}
@@ -55,16 +66,20 @@ class EngineFit:
                     "standard_error": None if np.isnan(error) else float(error),
                     "bounds": [0, knob.most],
                     "identified": moved,
+                    "told_apart": apart,
                 }
-                for knob, before, value, error, moved in zip(
+                for knob, before, value, error, moved, apart in zip(
                     self.line.knobs,
                     self.start,
                     self.solution.values,
                     self.solution.standard_errors,
                     self.solution.moved,
+                    self.solution.told_apart,
                     strict=True,
                 )
             },
+            "notes": list(self.notes),
+            "error": self.preset.document.get("error"),
             "before": self.before.to_json(),
             "after": self.after.to_json(),
             "left_out": {
@@ -107,19 +122,34 @@ def fit_engine(
     before = _errors(preset, dict(zip(keys, start.tolist(), strict=True)), runs, statistic)
     after = _errors(preset, fitted, runs, statistic)
     today = datetime.now(tz=UTC).date().isoformat()
+    by_model = tuple(left_out(line, start, lambda run: run.model))
     source = f"fitted on {len(runs)} serving runs of {path.name} with paretoken calibrate engine"
     return EngineFit(
         engine=engine,
-        preset=preset.changed(fitted, origin="calibrated", source=source, as_of=today),
+        preset=preset.changed(
+            fitted,
+            origin="calibrated",
+            source=source,
+            as_of=today,
+            error=_stated(left_out_error(by_model), after),
+        ),
         line=line,
         start=start,
         solution=solution,
         before=before,
         after=after,
-        by_model=tuple(left_out(line, start, lambda run: run.model)),
+        by_model=by_model,
         by_gpu=tuple(left_out(line, start, lambda run: run.gpu)),
         rows=len(runs),
     )
+
+
+def _stated(left_out_mean: float | None, after: GroupErrors) -> dict[str, float]:
+    """Return the error of the preset: held out where there are two models, else in sample."""
+    if left_out_mean is not None:
+        return {"tpot_left_out_mean_ape": round(left_out_mean, 3)}
+    mean = after.tpot.mean_ape
+    return {} if mean is None else {"tpot_mean_ape": round(mean, 3)}
 
 
 def _line(

@@ -1,6 +1,6 @@
 """Knobs from a line: robust least squares within bounds, standard errors, cross-validation."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -33,6 +33,14 @@ class Solution:
     """NaN for a knob without effect, or held at a bound."""
     moved: tuple[bool, ...]
     """Whether the rows say anything about the knob."""
+
+    @property
+    def told_apart(self) -> tuple[bool | None, ...]:
+        """Whether each value exceeds its standard error; None where there is no such error."""
+        return tuple(
+            None if np.isnan(error) else bool(error <= value)
+            for value, error in zip(self.values, self.standard_errors, strict=True)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,3 +108,13 @@ def left_out(line: Line, start: FloatArray, group: Callable[[MeasuredRun], str])
         errors = np.expm1(line.some(mine).errors(values))
         results.append(LeftOut(name, error_stats(errors[:, 0]), error_stats(errors[:, 1])))
     return results
+
+
+def left_out_error(found: Sequence[LeftOut]) -> float | None:
+    """Return the mean absolute error of TPOT over all rows, each predicted without its group.
+
+    None where nothing was left out. By models, a preset states it as `tpot_left_out_mean_ape`.
+    """
+    known = [(one.tpot.mean_ape, one.tpot.n) for one in found if one.tpot.mean_ape is not None]
+    rows = sum(count for _, count in known)
+    return sum(mean * count for mean, count in known) / rows if rows else None

@@ -13,6 +13,7 @@ from calibration.engine.fit import fit_engine, spread_rows
 from calibration.engine.knobs import KNOBS
 from calibration.engine.minimise import minimise
 from calibration.engine.preset import Preset
+from calibration.engine.solve import Solution
 from calibration.validate.runs import MeasuredRun
 from sim.errors import InputError
 
@@ -210,3 +211,31 @@ def test_a_minimum_beyond_a_bound_is_held_there() -> None:
     target = np.array([1.4, 0.5])
     found = minimise(lambda shares: shares - target, np.array([0.2, 0.2]), scale=10)
     assert found.shares == pytest.approx([1.0, 0.5])
+
+
+def test_a_fit_states_its_own_error_of_models_left_out(
+    fit: Callable[[list[MeasuredRun]], fitting.EngineFit],
+) -> None:
+    """Each row once: the means of the models, weighted by their rows."""
+    found = fit(runs(TRUTH, noise=0.04))
+    means = [((one.tpot.mean_ape or 0.0) * one.tpot.n, one.tpot.n) for one in found.by_model]
+    by_hand = sum(size for size, _ in means) / sum(count for _, count in means)
+    assert found.preset.document["error"] == {
+        "tpot_left_out_mean_ape": pytest.approx(by_hand, abs=6e-4)
+    }
+
+
+def test_a_fit_on_one_model_states_the_error_in_sample(
+    fit: Callable[[list[MeasuredRun]], fitting.EngineFit],
+) -> None:
+    found = fit([run for run in runs(TRUTH, noise=0.04) if run.model == "small"])
+    assert found.preset.document["error"] == {
+        "tpot_mean_ape": pytest.approx(found.after.tpot.mean_ape, abs=6e-4)
+    }
+
+
+def test_a_value_below_its_standard_error_is_not_told_apart() -> None:
+    found = Solution(
+        np.array([2_290.0, 500.0, 0.0]), np.array([2_900.0, 20.0, np.nan]), (True, True, True)
+    )
+    assert found.told_apart == (False, True, None)
