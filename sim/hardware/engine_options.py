@@ -31,7 +31,9 @@ class EngineOptions(BaseModel):
     """Scheduler of a scenario that names none."""
     graph_batch_sizes: GraphSizes | None = None
     """Tokens per pass for which CUDA graphs are captured, rising; a smaller pass is padded to the
-    next of them, a larger one runs without a graph. Empty: no padding, no limit."""
+    next of them, a larger one runs without a graph. Empty or absent: every size is captured, no
+    padding, no limit, so that no pass without prompts pays launches, whole-sequence diffusion
+    included. Eager mode is `[1]`: only a pass of one token has a graph."""
     eager_host_us_per_pass: Microseconds | None = None
     """More host time for a pass beyond the largest graph, µs."""
     asynchronous: bool | None = None

@@ -56,6 +56,7 @@ def test_nine_points_become_a_profile_that_a_scenario_can_name(
     said = capsys.readouterr().out
     assert "gemm.bf16" in said
     assert "mine.yaml and mine.html" in said
+    assert "replaces the shipped fit as a whole" in said
     (tmp_path / "scenario.yaml").write_text(SCENARIO, encoding="utf-8")
     assert execute(["run", "scenario.yaml", "--json"]) in {0, 1}
     outcome = json.loads(capsys.readouterr().out)
