@@ -51,7 +51,7 @@ class MeasuredRun:
     concurrency: int
     """Users in the closed loop."""
     input_tokens: int
-    """Nominal prompt length: what that means, `rigs` says."""
+    """Nominal prompt length: the longest, or the mean, as `recipes` says of the run."""
     output_tokens: int
     """Nominal answer length, likewise."""
     ttft_ms: float
