@@ -259,6 +259,8 @@ def test_generated_sglang_servers_mix_prompts_into_decode_passes(
     cells = {"engine": "sglang", "concurrency": 240, "input_tokens": 2000, "output_tokens": 100}
     run = a_run(cells)
     assert recipe_of(run).scheduler == {"kind": "chunked_prefill"}
-    assert recipe_of(run).max_batched_tokens == 8192  # of a GPU with 90 to 160 GiB
+    # SGLang's own chunk (ServerArgs): below 60 GiB, from 60 to 160, from 160 on
+    for gpu, tokens in (("l40s", 4096), ("h200_sxm", 8192), ("b200_sxm", 16384)):
+        assert recipe_of(a_run(cells | {"gpu": gpu})).max_batched_tokens == tokens
     assert recipe_of(run, "engine").scheduler is None
     assert recipe_of(a_run(cells | {"engine": "vllm"})).scheduler is None
