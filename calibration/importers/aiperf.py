@@ -137,8 +137,8 @@ def _model(document: Document) -> str | None:
 
 
 def recognises_table(header: Sequence[str]) -> bool:
-    """Tell whether the first line of a CSV file is that of this tool."""
-    return [cell.strip() for cell in header[:2]] == ["Metric", "avg"]
+    """Tell whether the header of a CSV file is that of this tool."""
+    return list(header[:2]) == ["Metric", "avg"]
 
 
 def document_of(content: str) -> Document:
