@@ -53,8 +53,8 @@ def _read(document: Document, case: str) -> Read:
         return Unusable(case, "holds no `conc`, `isl`, `osl` or no latency above 0")
     served = _served(document, users)
     a_gpu = positive(_measured(document).get("output_tput_per_gpu"))
-    gpus = (served.tensor_parallel or 1) * (served.attention_data_parallel or 1)
-    if a_gpu is not None:
+    gpus = _width(document)
+    if a_gpu is not None and gpus is not None:  # of how many GPUs it was is not guessed
         figures["output_tokens_per_s"] = a_gpu * gpus
     drafted = text(document.get("spec_decoding")) or text(document.get("spec_method"))
     return Benchmark(
@@ -87,7 +87,7 @@ def _lengths(asked: float) -> Lengths:
 def _served(document: Document, users: int) -> Served:
     runner = text(document.get("hw")) or text(document.get("hardware")) or ""
     prefix = text(document.get("infmax_model_prefix")) or text(document.get("model")) or ""
-    width = whole(document.get("tp")) or whole(document.get("decode_tp"))
+    width = _width(document)
     spread = _yes(document.get("dp_attention")) or _yes(document.get("decode_dp_attention"))
     framework = (text(document.get("framework")) or "").lower()
     return Served(
@@ -95,11 +95,16 @@ def _served(document: Document, users: int) -> Served:
         gpu=gpu_name(re.split(r"[-_]", runner)[0])[0],  # `h200-nv_0` is a runner with H200
         engine=ENGINES.get(framework, framework or None),
         weights=text(document.get("precision")),
-        tensor_parallel=1 if spread else width,  # its `tp` counts all GPUs
+        tensor_parallel=1 if spread else width,
         attention_data_parallel=width if spread else None,
         expert_parallel=whole(document.get("ep")) or whole(document.get("decode_ep")),
         max_sequences=users,
     )
+
+
+def _width(document: Document) -> int | None:
+    """Return the GPUs of the server: its `tp` counts all of them."""
+    return whole(document.get("tp")) or whole(document.get("decode_tp"))
 
 
 def _yes(value: object) -> bool:

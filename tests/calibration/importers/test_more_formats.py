@@ -126,6 +126,14 @@ def test_inferencex_with_attention_on_each_rank_has_no_tensor_parallelism(
     assert found == (1, 8, 8)
 
 
+def test_inferencex_without_the_number_of_gpus_tells_no_throughput_of_the_server(
+    written: Written,
+) -> None:
+    run = only(written({key: value for key, value in INFERENCEX.items() if key != "tp"}))
+    assert "output_tokens_per_s" not in run.figures
+    assert run.figures["ttft_mean_ms"] == pytest.approx(180.0)
+
+
 def test_a_row_of_inferencex_with_its_metrics_apart_is_the_same_run(written: Written) -> None:
     names = {"tput_per_gpu", "output_tput_per_gpu", "mean_ttft", "mean_tpot"}
     row = {key: value for key, value in INFERENCEX.items() if key not in names | {"hw", "tp"}}
