@@ -13,7 +13,7 @@ from typing import Final
 from calibration.importers.files import Document
 from calibration.importers.gpus import gpu_name
 from calibration.importers.numbers import milliseconds, positive, text, whole
-from calibration.importers.record import Benchmark, Lengths, Read, Served, Unusable
+from calibration.importers.record import SPLIT, Benchmark, Lengths, Read, Served, Unusable
 from calibration.importers.vllm import ENGINES
 
 NAME: Final = "InferenceX (aggregated JSON)"
@@ -45,7 +45,7 @@ def _measured(document: Document) -> Mapping[str, object]:
 
 def _read(document: Document, case: str) -> Read:
     if _yes(document.get("disagg")):
-        return Unusable(case, "prefill and decode ran on servers of their own: not simulated")
+        return Unusable(case, SPLIT)
     users = whole(document.get("conc"))
     asked = [positive(document.get(side)) for side in ("isl", "osl")]
     figures = _figures(_measured(document))
