@@ -16,7 +16,13 @@ from calibration.benchmarks.output import parity_points
 from calibration.importers import FORMATS
 from calibration.timings import Timings, read_timings
 from calibration.timings.csv_file import import_csv
-from calibration.validate import ErrorTable, Validation, error_tables, validate_file
+from calibration.validate import (
+    ErrorTable,
+    Settings,
+    Validation,
+    error_tables,
+    validate_file,
+)
 from sim.errors import InputError, SimError
 from sim.hardware import FittedProfile, load_gpu
 from sim.hardware.load import FITTED, load_fitted, load_fitted_file
@@ -49,6 +55,12 @@ RESIDUALS: Final = (
 )
 TOOLS: Final = "; ".join(module.NAME for module in FORMATS)
 """What may be uploaded as a benchmark."""
+SETTINGS: Final[Mapping[Settings, str]] = {
+    "suite": "InferenceX's scripts, for runs like its own",
+    "engine": "the engine's own",
+}
+"""Whose settings stand where a table of closed loops sets none, in words."""
+CHOOSE_ENGINE: Final = "choose *the engine's own* under *Settings* below the file"
 ACCURACY: Final = Path(__file__).resolve().parents[2] / "docs" / "accuracy.md"
 """Written by `make accuracy`; in a checkout only."""
 
@@ -151,14 +163,19 @@ def complaint(error: SimError, name: str) -> str:
     )
 
 
-def check_upload(name: str, content: bytes, scenario: Scenario | None) -> Checked:
-    """Simulate the runs of an uploaded file, in this process."""
+def check_upload(
+    name: str, content: bytes, scenario: Scenario | None, settings: Settings = "suite"
+) -> Checked:
+    """Simulate the runs of an uploaded file, in this process.
+
+    `settings` are those of a table of closed loops where it sets none itself.
+    """
     with TemporaryDirectory() as folder:
         path = Path(folder) / Path(name).name
         path.write_bytes(content)
         if is_benchmark(path):
             return _of_benchmark(validate_benchmark(path, scenario=scenario, workers=1))
-        checked = _of_runs(validate_file(path, workers=1))
+        checked = _of_runs(validate_file(path, settings=settings, workers=1))
         ignored = "every row names its own deployment: the one that was chosen is not used"
         return checked if scenario is None else replace(checked, notes=(ignored, *checked.notes))
 
@@ -175,7 +192,8 @@ def _of_runs(found: Validation) -> Checked:
             if row.run.tpot_ms is not None and row.predicted.tpot_ms is not None
         ],
     }
-    return Checked(error_tables(found), points, found.notes)
+    notes = (*found.settings.notes_to(CHOOSE_ENGINE), *found.of_the_file)
+    return Checked(error_tables(found), points, notes)
 
 
 def _of_benchmark(found: BenchmarkValidation) -> Checked:

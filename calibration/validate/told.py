@@ -41,15 +41,19 @@ class Told:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader has to know of the settings, a sentence each, without a full stop."""
-        return tuple(self._notes())
+        return self.notes_to("give --settings engine")
 
-    def _notes(self) -> Iterator[str]:
+    def notes_to(self, choose: str) -> tuple[str, ...]:
+        """Return the notes; `choose` says how the engine's own settings are asked for."""
+        return tuple(self._notes(choose))
+
+    def _notes(self, choose: str) -> Iterator[str]:
         if self.suite:
             yield (
                 f"{self.suite} of {counted(self.runs, 'run')} have the lengths, model, GPU, engine"
                 f" and precision of {SUITE}, or on SGLang the lengths of {GENERATED}, and are"
                 " simulated with what its server scripts set;"
-                " if they are not its runs, give --settings engine"
+                f" if they are not its runs, {choose}"
             )
         plain = self.runs - self.suite
         if plain:
@@ -59,7 +63,7 @@ class Told:
             yield (
                 f"{self.means} of {counted(self.runs, 'run')} have the lengths of {GENERATED}, to"
                 " which they are means: drawn within 10 % of them, on any engine; if they are not"
-                " its runs, give --settings engine, or the column `shortest_share`"
+                f" its runs, {choose}, or add the column `shortest_share`"
             )
         if self.columns:
             listed = ", ".join(f"`{name}` ({count})" for name, count in self.columns)

@@ -143,6 +143,18 @@ def test_a_deployment_beside_a_table_of_deployments_is_not_ignored_in_silence(
     assert "the one that was chosen is not used" in words(page)
 
 
+def test_whose_settings_stand_is_chosen_on_the_page_as_its_note_says(
+    opened: Callable[[], AppTest],
+) -> None:
+    theirs = RUNS.replace("128,16,20,6", "1000,100,20,6")  # lengths of AIConfigurator's runs
+    page = upload(opened(), "c_benchmark", "runs.csv", theirs.encode())
+    assert "if they are not its runs, choose *the engine's own* under *" in words(page)
+    assert "--settings" not in words(page)
+    page.selectbox(key="c_settings").set_value("engine").run()
+    assert not page.exception
+    assert "AIConfigurator" not in words(page)
+
+
 def test_a_file_without_an_end_is_doubted_on_the_page_as_well(
     opened: Callable[[], AppTest],
 ) -> None:
