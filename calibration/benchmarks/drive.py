@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from calibration.importers import Benchmark, Lengths
+from calibration.suites import PROMPTS_PER_USER
 from calibration.validate.replay import scenario_of
 from calibration.validate.runs import MeasuredRun
 from sim.engine import simulate
@@ -25,7 +26,6 @@ from sim.workload.tables import QuantileTable
 
 PROMPTS_OF_A_RATE: Final = 1000
 """Prompts of an open loop where the file does not say: the default of `vllm bench serve`."""
-PROMPTS_PER_USER: Final = 10
 DEFAULT_SEQUENCES: Final = 256
 _RULES: Final = 0.9
 """Below this share of the asked rate, the limit on requests in flight ruled."""

@@ -8,7 +8,6 @@ from typing import Final
 
 from calibration.benchmarks.drive import (
     PROMPTS_OF_A_RATE,
-    PROMPTS_PER_USER,
     drive,
     rate_of,
     users_of,
@@ -20,6 +19,7 @@ from calibration.benchmarks.reading import read_file
 from calibration.benchmarks.result import BenchmarkValidation, Beside, Driven
 from calibration.cells import unfinished
 from calibration.importers import Benchmark, Unusable
+from calibration.suites import PROMPTS_PER_USER
 from calibration.validate.replay import Refusal, Statistic
 from calibration.validate.units import check_units, doubtful_units
 from sim.errors import InputError, SimError

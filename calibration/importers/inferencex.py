@@ -15,11 +15,10 @@ from calibration.importers.gpus import gpu_name
 from calibration.importers.numbers import milliseconds, positive, text, whole
 from calibration.importers.record import SPLIT, Benchmark, Lengths, Read, Served, Unusable
 from calibration.importers.vllm import ENGINES
+from calibration.suites import PROMPTS_PER_USER, SHORTEST_SHARE
 
 NAME: Final = "InferenceX (aggregated JSON)"
 _LATENCIES: Final = {"ttft": "ttft", "tpot": "tpot", "itl": "itl", "e2el": "ttlt"}
-_SHORTEST_SHARE: Final = 0.8
-_PROMPTS_PER_USER: Final = 10
 _MODELS: Final = {
     "dsr1": "deepseek-ai/DeepSeek-R1-0528",
     "gptoss": "openai/gpt-oss-120b",
@@ -62,7 +61,7 @@ def _read(document: Document, case: str) -> Read:
         tool=NAME,
         inputs=_lengths(asked[0]),
         outputs=_lengths(asked[1]),
-        prompts=_PROMPTS_PER_USER * users,
+        prompts=PROMPTS_PER_USER * users,
         figures=figures,
         served=served,
         users=users,
@@ -80,7 +79,7 @@ def _figures(measured: Mapping[str, object]) -> dict[str, float]:
 
 
 def _lengths(asked: float) -> Lengths:
-    low = max(1.0, _SHORTEST_SHARE * asked // 1)
+    low = max(1.0, SHORTEST_SHARE * asked // 1)
     return Lengths((low + asked) / 2, quantiles=((0.0, low), (1.0, asked)), asked=asked)
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
+from calibration.suites import PROMPTS_PER_USER, SHORTEST_SHARE
 from calibration.validate.recipes import FP8_KV_ENGINES, Recipe, Settings, recipe_of
 from calibration.validate.runs import MeasuredRun
 from sim.engine import simulate
@@ -24,10 +25,6 @@ from sim.workload import stream
 
 Statistic = Literal["mean", "median"]
 
-PROMPTS_PER_USER: Final = 10
-"""Convention of the suites: `--num-prompts` is ten times `--max-concurrency`."""
-SHORTEST_SHARE: Final = 0.8
-"""Lengths are uniform from this share of the nominal one upwards (`--random-range-ratio`)."""
 _SEED: Final = 0
 _UNQUANTISED: Final = frozenset({"bf16", "fp16"})
 
