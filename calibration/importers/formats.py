@@ -44,7 +44,7 @@ def read_benchmark(path: Path) -> tuple[Read, ...]:
     header = header_in(content) or ()
     if aiperf.recognises_table(header):
         found: list[Read] = [aiperf.read(aiperf.document_of(content), path.stem)]
-    elif vllm.recognises_table(header):
+    elif vllm.recognises(header):
         found = list(_runs(_lines(path), path))
     else:
         found = list(_runs(documents(content, path), path))
@@ -58,7 +58,7 @@ def read_benchmark(path: Path) -> tuple[Read, ...]:
 
 def is_table(header: Sequence[str]) -> bool:
     """Tell whether this is the header of a tool's own CSV file."""
-    return aiperf.recognises_table(header) or vllm.recognises_table(header)
+    return aiperf.recognises_table(header) or vllm.recognises(header)
 
 
 def _lines(path: Path) -> list[Document]:
