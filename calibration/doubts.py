@@ -6,8 +6,11 @@ DOUBTS: Final = """\
 ## Doubts
 
 What the table does not tell, and what the suite's own sources or the rows say when asked. Where
-the sources leave two settings open, the rows have been heard twice: whether R1 drafted tokens on
-TensorRT-LLM, and Llama-70B's cache on H100. No other setting was chosen by what it does to a row.
+the sources leave two settings open, the rows have been heard four times: whether R1 drafted tokens
+on TensorRT-LLM, Llama-70B's cache on H100, and of the runs of AIConfigurator's team how far
+lengths spread and whether a limit of prompt tokens was in force. No other setting was chosen by
+what it does to a row. Errors in this section are of the day a doubt was looked into; the tables
+above are of today.
 
 - **DeepSeek-R1 on TensorRT-LLM: tokens drafted?** The suite swept it with and without multi-token
   prediction (its `nvidia-master.yaml` at 0004cf5f), and the table does not say which a row is.

@@ -32,7 +32,7 @@ def _front_end(run: MeasuredRun, _: Prediction) -> bool:
 
 def _out_of_room(run: MeasuredRun, predicted: Prediction) -> bool:
     """Users waited for KV room, in the run or in the simulation of it: all at once have none."""
-    if run.tpot_ms is None or run.ttft_ms is None:
+    if run.tpot_ms is None:
         return False
     if max(run.ttft_ms, predicted.ttft_ms) <= _QUEUE_OF_PASSES * run.tpot_ms:
         return False
@@ -86,9 +86,9 @@ CAUSES: Final = (
     ),
     Cause(
         "speculation",
-        "DeepSeek-R1 on TensorRT-LLM: some rows drafted tokens, others did not, and of most it is"
-        " not known; those known to have drafted take a published acceptance that was measured on"
-        " other prompts (see Doubts). No constant was made for these rows.",
+        "DeepSeek-R1 on TensorRT-LLM: some rows drafted tokens, others did not, and the table does"
+        " not say which; those taken to have drafted go by a published acceptance that was"
+        " measured on other prompts (see Doubts). No constant was made for these rows.",
         _deepseek,
     ),
     Cause(

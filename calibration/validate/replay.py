@@ -1,4 +1,4 @@
-"""Simulate one measured run as its benchmark drove it. Nothing in here was fitted to a run."""
+"""Simulate one measured run as its benchmark drove it. No number in here is fitted to a run."""
 
 from dataclasses import dataclass
 from math import floor

@@ -1,9 +1,10 @@
 """What the suites' public server scripts set, where an engine's default is something else.
 
 Scripts: https://github.com/SemiAnalysisAI/InferenceX, `benchmarks/` (at first InferenceMAX; since
-2026 most under `single_node/fixed_seq_len/`). They are facts of the runs, read there, and not
-fitted to a row. Scripts change; where a run was made with another version of one, its row is off,
-and stays off.
+2026 most under `single_node/fixed_seq_len/`). They are facts of the runs, read there. No number
+was fitted to a row; where the scripts leave two settings open, four times the rows were heard
+(docs/accuracy.md, Doubts). Scripts change; where a run was made with another version of one, its
+row is off, and stays off.
 """
 
 from collections.abc import Callable, Mapping

@@ -177,7 +177,7 @@ def _room_for(tokens: int) -> int:
 
 
 def drafted_tokens(run: MeasuredRun) -> int:
-    """Return how many tokens a run of DeepSeek-R1 in FP8 is known to have drafted.
+    """Return how many tokens a run of DeepSeek-R1 in FP8 is taken to have drafted.
 
     The table does not say; the suite swept the model with and without (`nvidia-master.yaml`,
     `dsr1-fp8-b200-trt` and `-mtp`, at 525079ad, early in 2026, and at 0004cf5f). In the sweeps

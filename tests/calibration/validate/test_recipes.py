@@ -44,7 +44,7 @@ def a_run(runs_file: RunsFile, row: Row) -> Callable[..., MeasuredRun]:
         ({"concurrency": 128, "gpu": "h200_sxm", "expert_parallel": 8}, 3),
     ],
 )
-def test_only_runs_known_to_have_drafted_tokens_draft_them(
+def test_runs_that_the_sweeps_or_their_speed_tell_drafted_draft(
     a_run: Callable[..., MeasuredRun], cells: dict[str, object], drafted: int
 ) -> None:
     run = a_run(ON_EIGHT | cells)
