@@ -30,6 +30,8 @@ from sim.scenario import Scenario
 FEWEST_FOR_A_POOL: Final = 4
 """Fewer runs than this are done before a second process has started."""
 
+CHANGE_LOAD: Final = "change `workload.arrivals` with --set"
+
 
 def validate_benchmark(
     path: Path,
@@ -184,8 +186,7 @@ def _taken(compared: Sequence[Beside]) -> Iterator[str]:
     if loads:
         yield (
             f"the file does not tell the load: simulated was the scenario's,"
-            f" {' and '.join(sorted(loads))}; if the benchmark's was another, change"
-            " `workload.arrivals` with --set"
+            f" {' and '.join(sorted(loads))}; if the benchmark's was another, {CHANGE_LOAD}"
         )
     if any(row.benchmark.prompts is None for row in compared):
         yield (
