@@ -100,6 +100,7 @@ def test_columns_say_how_a_benchmark_drove_its_server(runs_file: RunsFile, row: 
         ("max_batched_tokens", "many", "line 2.*`max_batched_tokens` should be"),
         ("memory_fraction", "1.5", "line 2.*`memory_fraction` should be"),
         ("hold_passes", "-1", "line 2.*`hold_passes` should be"),
+        ("num_prompts", "true", "line 2.*`num_prompts` should be a whole number"),
         ("num_prompts", "0", "line 2.*`num_prompts` should be a whole number"),
         ("shortest_share", "2", "line 2.*`shortest_share` should be above 0 and at most 1"),
     ],
