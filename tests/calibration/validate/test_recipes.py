@@ -76,7 +76,12 @@ def test_the_first_server_with_experts_spread_takes_one_prompt_a_pass(
     # With drafts ((3 + 1) x 4 + 1843 + 127) / 64 = 31 whole: 1.8 x 1024 = 1843.2
     short = recipe_of(a_run(ON_EIGHT | {"expert_parallel": 8, "concurrency": 4}))
     assert short.max_batched_tokens == 31 * 64
-    assert short.decoding["draft_tokens"] == 3
+    assert short.decoding == {
+        "name": "speculative",
+        "drafter": "mtp",
+        "table": "mtp3-deepseek-r1",
+        "draft_tokens": 3,
+    }
 
 
 def test_three_drafts_give_the_published_tokens_a_pass(a_run: Callable[..., MeasuredRun]) -> None:
