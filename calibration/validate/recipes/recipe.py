@@ -112,6 +112,7 @@ class Script:
     """The same from `many_users` on."""
     many_users: int = 16
     stream_interval_tokens: int = 1
+    mxfp4_experts_of: str | None = None
 
     def fits(self, run: MeasuredRun, family: str) -> bool:
         """Whether a run can be one that this script served."""
@@ -138,6 +139,8 @@ class Script:
         passes = self.pick_up_every_passes if passes is None else passes
         if passes is not None:
             yield "pick_up_every_passes", passes
+        if self.mxfp4_experts_of is not None:
+            yield "mxfp4_experts_of", self.mxfp4_experts_of
         if self.stream_interval_tokens > 1:
             yield from streaming(self.stream_interval_tokens).items()
 

@@ -152,7 +152,7 @@ def test_a_token_budget_is_of_each_rank(a_run: Callable[..., MeasuredRun]) -> No
         ),
         (
             ("openai/gpt-oss-120b", "vllm", "b200_sxm", "fp4", 64, 1024),
-            ("fp8", 8192, {}),
+            ("fp8", 8192, {"mxfp4_experts_of": "trtllm"}),
         ),
         (
             ("openai/gpt-oss-120b", "trtllm", "h200_sxm", "fp4", 64, 1024),
