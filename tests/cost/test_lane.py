@@ -105,3 +105,30 @@ def under(cost: ForwardPass, **engine: object) -> ForwardPass:
     """Return the same machine with other settings of its engine."""
     changed = cost.engine.model_copy(update=engine)
     return ForwardPass(cost.model, cost.gpu, cost.fitted, changed, cost.deployment)
+
+
+@pytest.mark.parametrize("together", [False, True])
+@pytest.mark.parametrize("launch_s", [1e-7, 8e-6, 2e-5, 1e-3])
+def test_a_stage_takes_the_longer_of_its_kernels_and_of_starting_them(
+    launch_s: float, *, together: bool
+) -> None:
+    """Llama-3.1-8B, 8 of 32 layers a stage: each layer has 4 products, 5 small kernels and its
+    attention over decodes; with the LM head 321 kernels, a quarter of which a stage starts."""
+    plain = machine("llama-3.1-8b", "h200_sxm", (1, 4, 1, 1))
+    host_s, kernels = 0.5e-3, 32 * (4 + 5 + 1) + 1
+    free = LanePass(under(plain, host_s_per_pass=0.0, host_s_per_sequence=0.0))
+    engine: dict[str, object] = {"host_s_per_pass": host_s, "asynchronous": together}
+    engine |= {"graph_batch_sizes": (64,), "host_s_per_launch": launch_s}
+    engine["host_s_per_sequence"] = 0.0
+    one = LanePass(under(plain, **engine))
+    load = Shape(200, 1, 500.0, 1.0).on(one)
+    gpu_s, head_s = free.pass_s(load), free.dense.logits_s(200.0)
+    growths = ((load.context_tokens, load.pairs, 200.0, 200.0),)
+    pass_s, slope_s, _ = one.line(*load[:3], growths)
+    held = StageLoad(sequences=200, logits=200.0, tokens=200, prompts=0)
+    stage_s, *_ = one.stage(pass_s, slope_s, held, one.waits)
+    layers_s, starts_s = (gpu_s - head_s) / 4, launch_s * kernels / 4
+    first_s = max(layers_s, starts_s + host_s) if together else max(layers_s, starts_s) + host_s
+    assert stage_s == pytest.approx(max(first_s, layers_s + head_s, starts_s), rel=1e-9)
+    one.note_waits(load)
+    assert one.stage(one.pass_s(load), 0.0, held, one.waits)[0] == pytest.approx(stage_s)
