@@ -1,12 +1,19 @@
 """Do the figures of one run agree with each other? A slip of units breaks them by a thousand."""
 
 from calibration.importers import Benchmark, Lengths
+from calibration.importers.record import LATENCIES, STATISTICS
 from sim.units import MS_PER_S, counted
 
 _MOST = 3.0
 _LEAST = 1 / 50
 """Bounds of (requests in flight by Little's law) / (users); a run that drains stays inside."""
-
+_APART = 2.0
+"""So far may a rate and the count over the duration be apart: tools leave warm-up or drain out."""
+_MEAN_TO_P99 = 3.0
+"""A mean of so many times the 99th percentile would be made by one request in a hundred."""
+_TPOT_TO_ITL = 5.0
+"""TPOT weighs answers alike, ITL tokens; chunks of several tokens make ITL the longer one."""
+_ROUNDED = 1.02
 
 _MOST_TOKENS = 10_000_000
 _MOST_REQUESTS = 10_000_000
@@ -52,7 +59,73 @@ def _against_each_other(run: Benchmark) -> str | None:
                     f"{name} of {time_ms:,.0f} ms in a run of {run.duration_s:,.3g} s: one of them"
                     " is in other units than its name says"
                 )
-    return _against_littles_law(run, wait_ms, between_ms)
+    return (
+        _against_the_duration(run)
+        or _against_its_statistics(run)
+        or _against_littles_law(run, wait_ms, between_ms)
+    )
+
+
+def _against_the_duration(run: Benchmark) -> str | None:
+    """N / T is the rate of requests, times the mean answer that of tokens; within a factor."""
+    rate, tokens = run.figures.get("requests_per_s"), run.figures.get("output_tokens_per_s")
+    answer = run.outputs.mean
+    if rate is not None and tokens is not None and _far(rate * answer, tokens):
+        return (
+            f"{_said(rate)} requests/s of {_said(answer)} tokens are {_said(rate * answer)}"
+            f" tokens/s, where the file has {_said(tokens)}: one of them is wrong"
+        )
+    if run.duration_s is None or run.prompts is None:
+        return None
+    told = f"{counted(run.prompts, 'request')} in a duration of {_said(run.duration_s)} s are"
+    counted_rate = run.prompts / run.duration_s
+    if rate is not None and _far(counted_rate, rate):
+        return (
+            f"{told} {_said(counted_rate)} requests/s, where the file has {_said(rate)}:"
+            " one of them is wrong"
+        )
+    if tokens is not None and _far(counted_rate * answer, tokens):
+        return (
+            f"{told} {_said(counted_rate * answer)} tokens/s, where the file has {_said(tokens)}:"
+            " one of them is wrong"
+        )
+    return None
+
+
+def _said(value: float) -> str:
+    """Return four digits, and no exponent."""
+    return f"{float(f'{value:.4g}'):,.10g}"
+
+
+def _far(one: float, other: float) -> bool:
+    return not 1 / _APART <= one / other <= _APART
+
+
+def _against_its_statistics(run: Benchmark) -> str | None:
+    """Times are not below 0, so that a mean is at least half of its median (Markov)."""
+    for latency in LATENCIES:
+        mean, median, p99 = (run.figures.get(f"{latency}_{name}_ms") for name in STATISTICS)
+        name = latency.replace("_", " ").upper()
+        if mean is not None and median is not None and _ROUNDED * mean < median / 2:
+            return _pair(name, "mean", mean, "median", median)
+        if median is not None and p99 is not None and median > _ROUNDED * p99:
+            return _pair(name, "median", median, "99th percentile", p99)
+        if mean is not None and p99 is not None and mean > _MEAN_TO_P99 * p99:
+            return _pair(name, "mean", mean, "99th percentile", p99)
+    tpot, itl = run.figures.get("tpot_mean_ms"), run.figures.get("itl_mean_ms")
+    if tpot is not None and itl is not None and tpot > _TPOT_TO_ITL * itl:
+        return (
+            f"a mean TPOT of {_said(tpot)} ms beside a mean ITL of {_said(itl)} ms: one of them is"
+            " wrong"
+        )
+    return None
+
+
+def _pair(name: str, one: str, one_ms: float, other: str, other_ms: float) -> str:
+    return (
+        f"{name} with a {one} of {_said(one_ms)} ms and a {other} of {_said(other_ms)} ms: one of"
+        " them is wrong"
+    )
 
 
 def _first(run: Benchmark, latency: str) -> float | None:

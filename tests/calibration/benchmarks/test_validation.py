@@ -151,7 +151,7 @@ def test_a_result_is_compared_figure_by_figure(
 def test_the_statistic_of_ttft_is_chosen_once_for_the_file(
     result_file: Callable[..., Path], scenario: Scenario
 ) -> None:
-    path = result_file(mean_ttft_ms=300.0, median_ttft_ms=25.0)
+    path = result_file(mean_ttft_ms=300.0, median_ttft_ms=25.0, p99_ttft_ms=2_000.0)
     mean = validate_benchmark(path, scenario=scenario).to_json()["overall"]
     median = validate_benchmark(path, scenario=scenario, ttft_statistic="median").to_json()
     of_mean, of_median = mean["ttft"], median["overall"]["ttft"]  # type: ignore[index]
