@@ -140,20 +140,35 @@ def traffic_of(benchmark: Benchmark, base: Scenario | None) -> Traffic:
 
 
 def sending_s(benchmark: Benchmark, asked_s: float) -> float:
-    """Return for how long requests were sent [s]: n / rate, or what the run itself tells.
+    """Return for how long requests were sent [s]: n / rate, or what the run itself tells."""
+    return sending(benchmark, asked_s)[0]
+
+
+def sending(benchmark: Benchmark, asked_s: float) -> tuple[float, str]:
+    """Return for how long requests were sent [s], and why so, in words.
 
     Without a queue (TTFT a small part of TTLT) the run ended one latency after the last request
     was sent. The answer is believed within 30 % of what was asked for.
     """
-    figures, between_ms = benchmark.figures, benchmark.figures.get("tpot_mean_ms")
-    wait_ms = figures.get("ttft_mean_ms")
-    if benchmark.duration_s is None or wait_ms is None or between_ms is None:
-        return asked_s
+    asked = "requests / rate asked for"
+    wait_ms, between_ms = (_middle(benchmark, latency) for latency in ("ttft", "tpot"))
+    if benchmark.duration_s is None:
+        return asked_s, f"{asked}, as the file tells no duration"
+    if wait_ms is None or between_ms is None:
+        return asked_s, f"{asked}, as the file has no TTFT or no TPOT"
     answer_ms = between_ms * max(benchmark.outputs.mean - 1, 0)
     if wait_ms > _QUEUES * (wait_ms + answer_ms):
-        return asked_s
+        return asked_s, f"{asked}, as TTFT is more than {_QUEUES:.0%} of a latency (a queue)"
     told_s = benchmark.duration_s - (wait_ms + answer_ms) / MS_PER_S
-    return told_s if abs(told_s / asked_s - 1) <= _BELIEVED else asked_s
+    if abs(told_s / asked_s - 1) > _BELIEVED:
+        return asked_s, f"{asked}, as the duration tells a time over {_BELIEVED:.0%} off"
+    return told_s, "duration less one latency, as the run tells"
+
+
+def _middle(benchmark: Benchmark, latency: str) -> float | None:
+    """Return the mean, or the median where there is none [ms]."""
+    named = (f"{latency}_mean_ms", f"{latency}_median_ms")
+    return next((benchmark.figures[name] for name in named if name in benchmark.figures), None)
 
 
 def _arrivals(count: int, lasting_s: float, burstiness: float) -> FloatArray:

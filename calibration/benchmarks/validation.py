@@ -10,6 +10,7 @@ from calibration.benchmarks.drive import (
     PROMPTS_OF_A_RATE,
     drive,
     rate_of,
+    sending,
     users_of,
 )
 from calibration.benchmarks.figures import figures_of
@@ -17,6 +18,7 @@ from calibration.benchmarks.output import load_label
 from calibration.benchmarks.plausible import contradiction
 from calibration.benchmarks.reading import read_file
 from calibration.benchmarks.result import BenchmarkValidation, Beside, Driven
+from calibration.benchmarks.table import TOOL as TABLE
 from calibration.cells import unfinished
 from calibration.importers import Benchmark, Unusable
 from calibration.suites import PROMPTS_PER_USER
@@ -26,6 +28,7 @@ from sim.errors import InputError, SimError
 from sim.model import load_model
 from sim.processes import Failed, map_tasks
 from sim.scenario import Scenario
+from sim.units import counted
 
 FEWEST_FOR_A_POOL: Final = 4
 """Fewer runs than this are done before a second process has started."""
@@ -193,6 +196,21 @@ def _taken(compared: Sequence[Beside]) -> Iterator[str]:
             f"the file does not tell how many requests there were: {PROMPTS_PER_USER} for each"
             f" user, or {PROMPTS_OF_A_RATE:,} at a rate, were simulated"
         )
+    yield from _sent(compared)
+
+
+def _sent(compared: Sequence[Beside]) -> Iterator[str]:
+    """Say how long requests came in the replays at a rate, and why: it moves the predictions."""
+    found: dict[str, list[float]] = {}
+    for row in compared:
+        rate, count = row.predicted.requests_per_s, row.benchmark.prompts or PROMPTS_OF_A_RATE
+        if rate is not None and row.benchmark.tool != TABLE:
+            lasting_s, why = sending(row.benchmark, count / rate)
+            found.setdefault(why, []).append(lasting_s)
+    for why, times_s in found.items():
+        low, high = min(times_s), max(times_s)
+        span = f"{low:,.3g} s" if low == high else f"{low:,.3g} to {high:,.3g} s"
+        yield f"{counted(len(times_s), 'run')} at a rate: requests were sent over {span}: {why}"
 
 
 def _same(name: str, reference: str) -> bool:

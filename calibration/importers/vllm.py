@@ -6,13 +6,20 @@ its runs with metadata may name the GPU (`"gpu": "4xNVIDIA_L40S"`) and the engin
 """
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from calibration.importers.files import Document
 from calibration.importers.gpus import gpu_name
 from calibration.importers.numbers import number, positive, text, whole
-from calibration.importers.record import Benchmark, Lengths, Read, Served, Unusable
+from calibration.importers.record import (
+    STATISTICS,
+    Benchmark,
+    Lengths,
+    Read,
+    Served,
+    Unusable,
+)
 
 NAME: Final = "vllm bench serve (JSON, JSON Lines)"
 ENGINES: Final = {
@@ -71,6 +78,7 @@ def _read(document: Document, case: str) -> Read:
         failed=failed,
         duration_s=positive(document.get("duration")),
         speculative=bool(whole(document.get("spec_decode_num_drafts"))),
+        notes=no_numbers(document, _LATENCIES),
     )
 
 
@@ -90,6 +98,17 @@ def no_time(document: Document) -> str | None:
     return None
 
 
+def no_numbers(document: Document, latencies: Mapping[str, str]) -> tuple[str, ...]:
+    """Say which figures stand in the file and are no number, such as NaN, and so in no error."""
+    read = [f"{statistic}_{name}_ms" for name in latencies for statistic in STATISTICS]
+    return tuple(
+        f"`{name}` is {document[name]}, which is no number: taken as not told"
+        for name in (*read, "duration", "request_throughput", "output_throughput")
+        if str(document.get(name) or "").strip().lower() not in _NOTHING - {"nan"}
+        and number(document[name]) in {None, math.inf, -math.inf}
+    )
+
+
 def _ramp(document: Document) -> str | None:
     kind = text(document.get("ramp_up_strategy"))
     if kind is None:
@@ -103,7 +122,7 @@ def figures(document: Document, latencies: dict[str, str]) -> dict[str, float]:
     found: dict[str, float | None] = {
         f"{ours}_{statistic}_ms": positive(document.get(f"{statistic}_{theirs}_ms"))
         for theirs, ours in latencies.items()
-        for statistic in ("mean", "median", "p99")
+        for statistic in STATISTICS
     }
     found["output_tokens_per_s"] = positive(document.get("output_throughput"))
     found["requests_per_s"] = positive(document.get("request_throughput"))
