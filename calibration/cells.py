@@ -37,6 +37,23 @@ def read_cells(path: Path) -> tuple[list[str], Rows]:
     return header, rows
 
 
+def header_in(text: str) -> list[str] | None:
+    r"""Return the header of a CSV table as `read_cells` does; None for JSON and for what is none.
+
+    >>> header_in("\n case , model\nx,y\n"), header_in('{"case": 1}'), header_in(" \n")
+    (['case', 'model'], None, None)
+    """
+    if text.lstrip().startswith(("{", "[")):
+        return None
+    try:
+        rows = (
+            [cell.strip() for cell in row] for row in csv.reader(io.StringIO(text, newline=""))
+        )
+        return next((cells for cells in rows if any(cells)), None)
+    except csv.Error:
+        return None  # a cell of more than 128 KiB
+
+
 def _text(path: Path) -> str:
     if path.is_dir():
         raise InputError("this is a directory, not a file", where=str(path))

@@ -12,11 +12,19 @@ from calibration.benchmarks import (
     is_benchmark,
     validate_benchmark,
 )
+from calibration.benchmarks.drive import GIVE_DEPLOYMENT, GIVE_LOAD
 from calibration.benchmarks.output import parity_points
+from calibration.benchmarks.validation import CHANGE_LOAD
 from calibration.importers import FORMATS
 from calibration.timings import Timings, read_timings
 from calibration.timings.csv_file import import_csv
-from calibration.validate import ErrorTable, Validation, error_tables, validate_file
+from calibration.validate import (
+    ErrorTable,
+    Settings,
+    Validation,
+    error_tables,
+    validate_file,
+)
 from sim.errors import InputError, SimError
 from sim.hardware import FittedProfile, load_gpu
 from sim.hardware.load import FITTED, load_fitted, load_fitted_file
@@ -49,6 +57,19 @@ RESIDUALS: Final = (
 )
 TOOLS: Final = "; ".join(module.NAME for module in FORMATS)
 """What may be uploaded as a benchmark."""
+SETTINGS: Final[Mapping[Settings, str]] = {
+    "suite": "InferenceX's scripts, for runs like its own",
+    "engine": "the engine's own",
+}
+"""Whose settings stand where a table of closed loops sets none, in words."""
+CHOOSE_ENGINE: Final = "choose *the engine's own* under *Settings* below the file"
+_REMEDIES: Final = {
+    GIVE_DEPLOYMENT: "give the deployment under *Deployment* below the file",
+    GIVE_LOAD: "choose one with the benchmark's `workload.arrivals` under *Deployment* below the"
+    " file",
+    CHANGE_LOAD: "choose one with its `workload.arrivals` under *Deployment* below the file",
+}
+"""What the command line tells to do, and how it is done on the page."""
 ACCURACY: Final = Path(__file__).resolve().parents[2] / "docs" / "accuracy.md"
 """Written by `make accuracy`; in a checkout only."""
 
@@ -146,19 +167,38 @@ def complaint(error: SimError, name: str) -> str:
     said = str(error)
     if isinstance(error, InputError) and error.where and Path(error.where).name == Path(name).name:
         said = said.replace(error.where, name, 1)
-    return said.replace("with --scenario", "under *Deployment* below the file").replace(
-        "as --scenario", "under *Deployment* below the file"
-    )
+    return _here(said)
 
 
-def check_upload(name: str, content: bytes, scenario: Scenario | None) -> Checked:
-    """Simulate the runs of an uploaded file, in this process."""
+def _here(text: str) -> str:
+    """Return a text with the command line's remedies in the words of the page."""
+    for remedy, instead in _REMEDIES.items():
+        text = text.replace(remedy, instead)
+    return text
+
+
+def _on_page(found: Checked) -> Checked:
+    tables = [
+        replace(table, rows=tuple(tuple(map(_here, row)) for row in table.rows))
+        for table in found.tables
+    ]
+    return replace(found, tables=tuple(tables), notes=tuple(map(_here, found.notes)))
+
+
+def check_upload(
+    name: str, content: bytes, scenario: Scenario | None, settings: Settings = "suite"
+) -> Checked:
+    """Simulate the runs of an uploaded file, in this process.
+
+    `settings` are those of a table of closed loops where it sets none itself.
+    """
     with TemporaryDirectory() as folder:
         path = Path(folder) / Path(name).name
         path.write_bytes(content)
         if is_benchmark(path):
-            return _of_benchmark(validate_benchmark(path, scenario=scenario, workers=1))
-        checked = _of_runs(validate_file(path, workers=1))
+            found = validate_benchmark(path, scenario=scenario, workers=1)
+            return _on_page(_of_benchmark(found))
+        checked = _of_runs(validate_file(path, settings=settings, workers=1))
         ignored = "every row names its own deployment: the one that was chosen is not used"
         return checked if scenario is None else replace(checked, notes=(ignored, *checked.notes))
 
@@ -175,7 +215,8 @@ def _of_runs(found: Validation) -> Checked:
             if row.run.tpot_ms is not None and row.predicted.tpot_ms is not None
         ],
     }
-    return Checked(error_tables(found), points, found.notes)
+    notes = (*found.settings.notes_to(CHOOSE_ENGINE), *found.of_the_file)
+    return Checked(error_tables(found), points, notes)
 
 
 def _of_benchmark(found: BenchmarkValidation) -> Checked:

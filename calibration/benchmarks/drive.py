@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from calibration.importers import Benchmark, Lengths
+from calibration.suites import PROMPTS_PER_USER
 from calibration.validate.replay import scenario_of
 from calibration.validate.runs import MeasuredRun
 from sim.engine import simulate
@@ -25,7 +26,8 @@ from sim.workload.tables import QuantileTable
 
 PROMPTS_OF_A_RATE: Final = 1000
 """Prompts of an open loop where the file does not say: the default of `vllm bench serve`."""
-PROMPTS_PER_USER: Final = 10
+GIVE_DEPLOYMENT: Final = "give the deployment with --scenario"
+GIVE_LOAD: Final = "give a scenario with the benchmark's `workload.arrivals` as --scenario"
 DEFAULT_SEQUENCES: Final = 256
 _RULES: Final = 0.9
 """Below this share of the asked rate, the limit on requests in flight ruled."""
@@ -45,7 +47,7 @@ def scenario_for(benchmark: Benchmark, base: Scenario | None) -> Scenario:
     if missing:
         raise InputError(
             f"the file does not name the {' and the '.join(missing)}",
-            remedy="give the deployment with --scenario",
+            remedy=GIVE_DEPLOYMENT,
         )
     if benchmark.speculative:
         raise _speculated("")
@@ -106,7 +108,7 @@ def users_of(benchmark: Benchmark, base: Scenario | None) -> int | None:
         if base is None:
             raise InputError(
                 "the file does not tell how requests were sent",
-                remedy="give a scenario with the benchmark's `workload.arrivals` as --scenario",
+                remedy=GIVE_LOAD,
             )
         arrivals = base.workload.arrivals
         return arrivals.users if arrivals.kind == "closed_loop" else None

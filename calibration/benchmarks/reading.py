@@ -1,11 +1,10 @@
 """Tell a table of closed loops, a table of open loops and a tool's own result apart."""
 
-import csv
 from pathlib import Path
 from typing import Final
 
 from calibration.benchmarks.table import is_open_loop, read_table
-from calibration.cells import read_cells
+from calibration.cells import header_in, read_cells
 from calibration.importers import Benchmark, Unusable, is_table, read_benchmark, unknown_format
 from calibration.importers.files import read_text
 from calibration.validate.replay import Statistic
@@ -15,13 +14,10 @@ _LEAST_KNOWN: Final = 3
 
 
 def header_of(path: Path) -> list[str] | None:
-    """Return the first line of a CSV file; None for a file that does not look like one."""
+    """Return the header of a CSV file; None for a file that does not look like one."""
     if not path.is_file() or path.suffix.lower() in {".json", ".jsonl"}:
         return None
-    lines = [line for line in read_text(path).splitlines() if line.strip()]
-    if not lines or lines[0].lstrip().startswith(("{", "[")):
-        return None
-    return [cell.strip() for cell in next(csv.reader([lines[0]]))]
+    return header_in(read_text(path))
 
 
 def is_benchmark(path: Path) -> bool:

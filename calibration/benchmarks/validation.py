@@ -8,7 +8,6 @@ from typing import Final
 
 from calibration.benchmarks.drive import (
     PROMPTS_OF_A_RATE,
-    PROMPTS_PER_USER,
     drive,
     rate_of,
     sending,
@@ -22,6 +21,7 @@ from calibration.benchmarks.result import BenchmarkValidation, Beside, Driven
 from calibration.benchmarks.table import TOOL as TABLE
 from calibration.cells import unfinished
 from calibration.importers import Benchmark, Unusable
+from calibration.suites import PROMPTS_PER_USER
 from calibration.validate.replay import Refusal, Statistic
 from calibration.validate.units import check_units, doubtful_units
 from sim.errors import InputError, SimError
@@ -32,6 +32,8 @@ from sim.units import counted
 
 FEWEST_FOR_A_POOL: Final = 4
 """Fewer runs than this are done before a second process has started."""
+
+CHANGE_LOAD: Final = "change `workload.arrivals` with --set"
 
 
 def validate_benchmark(
@@ -187,8 +189,7 @@ def _taken(compared: Sequence[Beside]) -> Iterator[str]:
     if loads:
         yield (
             f"the file does not tell the load: simulated was the scenario's,"
-            f" {' and '.join(sorted(loads))}; if the benchmark's was another, change"
-            " `workload.arrivals` with --set"
+            f" {' and '.join(sorted(loads))}; if the benchmark's was another, {CHANGE_LOAD}"
         )
     if any(row.benchmark.prompts is None for row in compared):
         yield (

@@ -11,6 +11,7 @@ from calibration.fit.shapes import ShapeRows
 from calibration.fit.solve import ALL, Coefficient, Rows
 from calibration.fit.source import Source, construct, kernels_of
 from calibration.timings import Timings
+from calibration.timings.schema import MXFP8
 from sim.cost.expert_shapes import ExpertShape
 from sim.cost.experts import Routing
 from sim.cost.forms import experts_s
@@ -40,13 +41,14 @@ def experts_problem(timings: Timings, precision: Precision, source: Source) -> P
     rows = _fastest(_routed(given.keep(gpus <= MOST_GPUS)))
     if not len(rows):
         return None
-    computed = _computed(precision, source)
+    unpacked = _computed(precision, source)
+    computed = "fp8" if _with_mxfp8(rows) else unpacked
     peak = source.gpu.peak_flop_per_s(computed) or 0.0
     m, _, k, hidden, _, _, ep = (rows.number(name) for name in _FACTS)
     one = _expert_elements(rows)
     hits, share = _busiest(rows)
     choices = m * k / ep * share
-    input_bytes = 1.0 if computed == "fp8_block" else BYTES_PER_WEIGHT[computed]
+    input_bytes = 1.0 if unpacked == "fp8_block" else BYTES_PER_WEIGHT[unpacked]
     moved = hits * one * BYTES_PER_WEIGHT[precision]
     moved = moved + choices * hidden * (input_bytes + ACTIVATION_BYTES)
     flop = 2.0 * choices * one
@@ -103,6 +105,12 @@ def _computed(precision: Precision, source: Source) -> Precision:
     """Return the format that products run in; the MXFP4 rows are of kernels that unpack to 16."""
     has_units = source.gpu.peak_flop_per_s(precision) is not None
     return precision if has_units and precision != "mxfp4" else "bf16"
+
+
+def _with_mxfp8(rows: Timings) -> bool:
+    """Whether all kernels take MXFP8 activations: then products run at the pace of FP8."""
+    names = rows.texts("kernel")
+    return bool(names) and all(name.endswith(MXFP8) for name in names)
 
 
 def _routed(rows: Timings) -> Timings:

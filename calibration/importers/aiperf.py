@@ -11,8 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from calibration.importers.files import Document
-from calibration.importers.guidellm import rising
-from calibration.importers.numbers import at, milliseconds, number, positive, text, whole
+from calibration.importers.numbers import (
+    PERCENTILES,
+    at,
+    milliseconds,
+    positive,
+    quantiles,
+    text,
+    whole,
+)
 from calibration.importers.record import Benchmark, Lengths, Read, Served, Unusable
 
 NAME: Final = "AIPerf or GenAI-Perf (JSON, CSV)"
@@ -27,7 +34,6 @@ _RATES: Final = {
     "request_throughput": "requests_per_s",
 }
 _STATISTICS: Final = {"avg": "mean", "p50": "median", "p99": "p99"}
-_PERCENTILES: Final = (1, 5, 10, 25, 50, 75, 90, 95, 99)
 
 
 def recognises(document: Document) -> bool:
@@ -89,9 +95,9 @@ def _lengths(document: Document, name: str) -> Lengths | None:
     mean = positive(at(document, name, "avg"))
     if mean is None:
         return None
-    inner = [(p / 100, number(at(document, name, f"p{p}"))) for p in _PERCENTILES]
-    low, high = number(at(document, name, "min")), number(at(document, name, "max"))
-    return Lengths(mean, quantiles=rising([(0.0, low), *inner, (1.0, high)]))
+    inner = {p: at(document, name, f"p{p}") for p in PERCENTILES}
+    low, high = at(document, name, "min"), at(document, name, "max")
+    return Lengths(mean, quantiles=quantiles(low, inner, high))
 
 
 def _load(document: Document) -> tuple[int | None, float | None]:
@@ -137,8 +143,8 @@ def _model(document: Document) -> str | None:
 
 
 def recognises_table(header: Sequence[str]) -> bool:
-    """Tell whether the first line of a CSV file is that of this tool."""
-    return [cell.strip() for cell in header[:2]] == ["Metric", "avg"]
+    """Tell whether the header of a CSV file is that of this tool."""
+    return list(header[:2]) == ["Metric", "avg"]
 
 
 def document_of(content: str) -> Document:

@@ -1,11 +1,10 @@
 """The union of the formats: one file a tool; a new one is a module and a line here."""
 
-import csv
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from calibration.cells import named, read_cells
+from calibration.cells import check_shape, header_in, named, read_cells
 from calibration.importers import (
     aiperf,
     guidellm,
@@ -42,10 +41,10 @@ def read_benchmark(path: Path) -> tuple[Read, ...]:
     content = read_text(path)
     if not content.strip():
         raise InputError("the file is empty", where=str(path))
-    header = next(csv.reader([content.splitlines()[0]]))
+    header = header_in(content) or ()
     if aiperf.recognises_table(header):
         found: list[Read] = [aiperf.read(aiperf.document_of(content), path.stem)]
-    elif vllm.recognises_table(header):
+    elif vllm.recognises(header):
         found = list(_runs(_lines(path), path))
     else:
         found = list(_runs(documents(content, path), path))
@@ -58,14 +57,15 @@ def read_benchmark(path: Path) -> tuple[Read, ...]:
 
 
 def is_table(header: Sequence[str]) -> bool:
-    """Tell whether this is the first line of a tool's own CSV file."""
-    return aiperf.recognises_table(header) or vllm.recognises_table(header)
+    """Tell whether this is the header of a tool's own CSV file."""
+    return aiperf.recognises_table(header) or vllm.recognises(header)
 
 
 def _lines(path: Path) -> list[Document]:
     """Return the rows of a table as the documents that it was made of."""
     header, rows = read_cells(path)
-    return [dict(zip(header, cells, strict=False)) for _, cells in rows]
+    check_shape(path, header, rows)
+    return [dict(zip(header, cells, strict=True)) for _, cells in rows]
 
 
 def _runs(found: Iterable[Document], path: Path) -> Iterable[Read]:

@@ -9,11 +9,10 @@ latency is in seconds.
 """
 
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
 from typing import Final
 
 from calibration.importers.files import Document
-from calibration.importers.numbers import at, number, positive, text, whole
+from calibration.importers.numbers import PERCENTILES, at, positive, quantiles, text, whole
 from calibration.importers.record import Benchmark, Lengths, Read, Served, Unusable
 
 NAME: Final = "GuideLLM (JSON)"
@@ -127,18 +126,5 @@ def _lengths(one: Mapping[str, object], side: str) -> Lengths | None:
     mean = positive(at(found, "mean"))
     if mean is None:
         return None
-    ends = (number(at(found, "min")), number(at(found, "max")))
-    inner = [(p / 100, number(at(found, "percentiles", f"p{p:02d}"))) for p in _PERCENTILES]
-    table = [(0.0, ends[0]), *inner, (1.0, ends[1])]
-    return Lengths(mean, quantiles=rising(table))
-
-
-_PERCENTILES: Final = (1, 5, 10, 25, 50, 75, 90, 95, 99)
-
-
-def rising(table: list[tuple[float, float | None]]) -> tuple[tuple[float, float], ...]:
-    """Return the quantiles that are there; none at all without both ends, or where they fall."""
-    known = [(p, tokens) for p, tokens in table if tokens is not None]
-    whole_range = len(known) >= 2 and known[0][0] == 0 and known[-1][0] == 1
-    falls = any(later[1] < earlier[1] for earlier, later in pairwise(known))
-    return tuple(known) if whole_range and not falls and known[0][1] >= 1 else ()
+    inner = {p: at(found, "percentiles", f"p{p:02d}") for p in PERCENTILES}
+    return Lengths(mean, quantiles=quantiles(at(found, "min"), inner, at(found, "max")))

@@ -9,8 +9,14 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from calibration.importers.files import Document
-from calibration.importers.guidellm import rising
-from calibration.importers.numbers import at, milliseconds, number, positive, whole
+from calibration.importers.numbers import (
+    PERCENTILES,
+    at,
+    milliseconds,
+    positive,
+    quantiles,
+    whole,
+)
 from calibration.importers.record import Benchmark, Lengths, Read, Unusable
 
 NAME: Final = "inference-perf (JSON of a stage)"
@@ -21,7 +27,6 @@ _TIMES: Final = {
     "request_latency": "ttlt",
     "normalized_time_per_output_token": "per_token",
 }
-_PERCENTILES: Final = (1, 5, 10, 25, 50, 75, 90, 95, 99)
 
 
 def recognises(document: Document) -> bool:
@@ -77,6 +82,5 @@ def _lengths(found: object) -> Lengths | None:
     mean = positive(at(found, "mean"))
     if mean is None:
         return None
-    inner = [(p / 100, number(at(found, "median" if p == 50 else f"p{p}"))) for p in _PERCENTILES]
-    ends = (number(at(found, "min")), number(at(found, "max")))
-    return Lengths(mean, quantiles=rising([(0.0, ends[0]), *inner, (1.0, ends[1])]))
+    inner = {p: at(found, "median" if p == 50 else f"p{p}") for p in PERCENTILES}
+    return Lengths(mean, quantiles=quantiles(at(found, "min"), inner, at(found, "max")))

@@ -13,13 +13,12 @@ from typing import Final
 from calibration.importers.files import Document
 from calibration.importers.gpus import gpu_name
 from calibration.importers.numbers import milliseconds, positive, text, whole
-from calibration.importers.record import Benchmark, Lengths, Read, Served, Unusable
+from calibration.importers.record import SPLIT, Benchmark, Lengths, Read, Served, Unusable
 from calibration.importers.vllm import ENGINES
+from calibration.suites import PROMPTS_PER_USER, SHORTEST_SHARE
 
 NAME: Final = "InferenceX (aggregated JSON)"
 _LATENCIES: Final = {"ttft": "ttft", "tpot": "tpot", "itl": "itl", "e2el": "ttlt"}
-_SHORTEST_SHARE: Final = 0.8
-_PROMPTS_PER_USER: Final = 10
 _MODELS: Final = {
     "dsr1": "deepseek-ai/DeepSeek-R1-0528",
     "gptoss": "openai/gpt-oss-120b",
@@ -45,7 +44,7 @@ def _measured(document: Document) -> Mapping[str, object]:
 
 def _read(document: Document, case: str) -> Read:
     if _yes(document.get("disagg")):
-        return Unusable(case, "prefill and decode ran on servers of their own: not simulated")
+        return Unusable(case, SPLIT)
     users = whole(document.get("conc"))
     asked = [positive(document.get(side)) for side in ("isl", "osl")]
     figures = _figures(_measured(document))
@@ -53,8 +52,8 @@ def _read(document: Document, case: str) -> Read:
         return Unusable(case, "holds no `conc`, `isl`, `osl` or no latency above 0")
     served = _served(document, users)
     a_gpu = positive(_measured(document).get("output_tput_per_gpu"))
-    gpus = (served.tensor_parallel or 1) * (served.attention_data_parallel or 1)
-    if a_gpu is not None:
+    gpus = _width(document)
+    if a_gpu is not None and gpus is not None:  # of how many GPUs it was is not guessed
         figures["output_tokens_per_s"] = a_gpu * gpus
     drafted = text(document.get("spec_decoding")) or text(document.get("spec_method"))
     return Benchmark(
@@ -62,7 +61,7 @@ def _read(document: Document, case: str) -> Read:
         tool=NAME,
         inputs=_lengths(asked[0]),
         outputs=_lengths(asked[1]),
-        prompts=_PROMPTS_PER_USER * users,
+        prompts=PROMPTS_PER_USER * users,
         figures=figures,
         served=served,
         users=users,
@@ -80,14 +79,14 @@ def _figures(measured: Mapping[str, object]) -> dict[str, float]:
 
 
 def _lengths(asked: float) -> Lengths:
-    low = max(1.0, _SHORTEST_SHARE * asked // 1)
+    low = max(1.0, SHORTEST_SHARE * asked // 1)
     return Lengths((low + asked) / 2, quantiles=((0.0, low), (1.0, asked)), asked=asked)
 
 
 def _served(document: Document, users: int) -> Served:
     runner = text(document.get("hw")) or text(document.get("hardware")) or ""
     prefix = text(document.get("infmax_model_prefix")) or text(document.get("model")) or ""
-    width = whole(document.get("tp")) or whole(document.get("decode_tp"))
+    width = _width(document)
     spread = _yes(document.get("dp_attention")) or _yes(document.get("decode_dp_attention"))
     framework = (text(document.get("framework")) or "").lower()
     return Served(
@@ -95,11 +94,16 @@ def _served(document: Document, users: int) -> Served:
         gpu=gpu_name(re.split(r"[-_]", runner)[0])[0],  # `h200-nv_0` is a runner with H200
         engine=ENGINES.get(framework, framework or None),
         weights=text(document.get("precision")),
-        tensor_parallel=1 if spread else width,  # its `tp` counts all GPUs
+        tensor_parallel=1 if spread else width,
         attention_data_parallel=width if spread else None,
         expert_parallel=whole(document.get("ep")) or whole(document.get("decode_ep")),
         max_sequences=users,
     )
+
+
+def _width(document: Document) -> int | None:
+    """Return the GPUs of the server: its `tp` counts all of them."""
+    return whole(document.get("tp")) or whole(document.get("decode_tp"))
 
 
 def _yes(value: object) -> bool:

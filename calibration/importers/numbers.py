@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Final
 
 _MS_PER_UNIT: Final = {
@@ -16,6 +17,8 @@ _MS_PER_UNIT: Final = {
     "seconds": 1e3,
 }
 
+PERCENTILES: Final = (1, 5, 10, 25, 50, 75, 90, 95, 99)
+"""Those of lengths that the tools tell."""
 _GROUPED: Final = re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?")
 """A number with a comma between thousands, as GenAI-Perf writes them."""
 
@@ -69,6 +72,24 @@ def milliseconds(value: object, unit: str) -> float | None:
     """
     factor, found = _MS_PER_UNIT.get(unit.strip().lower()), positive(value)
     return None if factor is None or found is None else found * factor
+
+
+def quantiles(
+    low: object, inner: Mapping[int, object], high: object
+) -> tuple[tuple[float, float], ...]:
+    """Return the quantiles that are there; none at all without both ends, or where they fall.
+
+    `inner` is by percentile, in rising order.
+
+    >>> quantiles(2, {50: "3", 99: None}, 9), quantiles(None, {50: 3}, 9), quantiles(5, {50: 3}, 9)
+    (((0.0, 2.0), (0.5, 3.0), (1.0, 9.0)), (), ())
+    """
+    ends = number(low), number(high)
+    middle = [(percent / 100, number(value)) for percent, value in inner.items()]
+    table = [(0.0, ends[0]), *middle, (1.0, ends[1])]
+    known = [(share, tokens) for share, tokens in table if tokens is not None]
+    falls = any(later[1] < earlier[1] for earlier, later in pairwise(known))
+    return () if None in ends or falls or known[0][1] < 1 else tuple(known)
 
 
 def at(document: object, *path: str) -> object:

@@ -92,3 +92,6 @@ class Unusable:
 
 
 Read = Benchmark | Unusable
+
+SPLIT: Final = "prefill and decode ran on servers of their own: not simulated"
+"""Why a run on disaggregated servers is unusable."""

@@ -14,6 +14,7 @@ from calibration.importers.files import Document
 from calibration.importers.gpus import gpu_name
 from calibration.importers.numbers import at, positive, text, whole
 from calibration.importers.record import Benchmark, Lengths, Read, Served, Unusable
+from sim.units import MS_PER_S
 
 NAME: Final = "trtllm-bench (JSON)"
 _TIMES: Final = {
@@ -82,7 +83,7 @@ def _read(document: Document, case: str) -> Read:
 
 def _seconds(milliseconds: object) -> float | None:
     found = positive(milliseconds)
-    return None if found is None else found / 1e3
+    return None if found is None else found / MS_PER_S
 
 
 def _figures(document: Document) -> dict[str, float]:

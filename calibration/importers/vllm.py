@@ -6,7 +6,7 @@ its runs with metadata may name the GPU (`"gpu": "4xNVIDIA_L40S"`) and the engin
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from calibration.importers.files import Document
@@ -33,14 +33,9 @@ ENGINES: Final = {
 _LATENCIES: Final = {"ttft": "ttft", "tpot": "tpot", "itl": "itl", "e2el": "ttlt"}
 
 
-def recognises(document: Document) -> bool:
-    """Tell whether a document is one run of this tool."""
-    return "mean_ttft_ms" in document and ("request_rate" in document or "num_prompts" in document)
-
-
-def recognises_table(header: Sequence[str]) -> bool:
-    """Tell whether the first line of a CSV file is that of `vllm bench sweep`: a row a run."""
-    return "mean_ttft_ms" in header and ("request_rate" in header or "num_prompts" in header)
+def recognises(names: Collection[str]) -> bool:
+    """Tell whether a document is one run of this tool, or a header that of `vllm bench sweep`."""
+    return "mean_ttft_ms" in names and ("request_rate" in names or "num_prompts" in names)
 
 
 def read_all(document: Document, case: str) -> Iterator[Read]:

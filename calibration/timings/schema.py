@@ -32,6 +32,8 @@ OPERATIONS: Final[tuple[OperationName, ...]] = get_args(OperationName)
 """The last four describe a machine and are kept, but no profile is fitted on them: `copy` is a
 copy inside GPU memory, `launch` an empty kernel, alone and inside a CUDA graph, and `host_launch`
 what the host spends on starting one."""
+MXFP8: Final = "mxfp8"
+"""How the name of a kernel ends that multiplies MXFP4 weights with activations in MXFP8."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,10 @@ COLUMNS: Final = MappingProxyType(
             "text", "whose kernel: vllm, sglang, trtllm, nccl, torch", required=True
         ),
         "engine_version": ColumnSpec("text", "version of that engine or library", required=True),
-        "kernel": ColumnSpec("text", "name of the implementation"),
+        "kernel": ColumnSpec(
+            "text",
+            "name of the implementation; ends in `mxfp8` where MXFP4 meets such activations",
+        ),
         "latency_s": ColumnSpec("number", "time of one call, s", required=True),
         "spread_s": ColumnSpec("number", "half of the interquartile range of the calls, s"),
         "repeats": ColumnSpec("integer", "calls behind the figure"),

@@ -8,13 +8,8 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from calibration.validate.recipes import (
-    FP8_KV_ENGINES,
-    GENERATED_LENGTHS,
-    Recipe,
-    Settings,
-    recipe_of,
-)
+from calibration.suites import PROMPTS_PER_USER, SHORTEST_SHARE
+from calibration.validate.recipes import FP8_KV_ENGINES, Recipe, Settings, recipe_of
 from calibration.validate.runs import MeasuredRun
 from sim.engine import simulate
 from sim.errors import SimError, UnknownNameError
@@ -30,10 +25,6 @@ from sim.workload import stream
 
 Statistic = Literal["mean", "median"]
 
-PROMPTS_PER_USER: Final = 10
-"""Convention of the suites: `--num-prompts` is ten times `--max-concurrency`."""
-SHORTEST_SHARE: Final = 0.8
-"""Lengths are uniform from this share of the nominal one upwards (`--random-range-ratio`)."""
 _SEED: Final = 0
 _UNQUANTISED: Final = frozenset({"bf16", "fp16"})
 
@@ -112,8 +103,8 @@ def scenario_of(run: MeasuredRun, settings: Settings = "suite") -> Scenario:
         "scheduler": recipe.scheduler,
         "workload": {
             "arrivals": {"kind": "closed_loop", "users": run.concurrency},
-            "input_tokens": _lengths(run, run.input_tokens),
-            "output_tokens": _lengths(run, run.output_tokens),
+            "input_tokens": _lengths(run, recipe, run.input_tokens),
+            "output_tokens": _lengths(run, recipe, run.output_tokens),
         },
         "run": {
             "requests": own.num_prompts or PROMPTS_PER_USER * run.concurrency,
@@ -137,15 +128,16 @@ def _deployment(run: MeasuredRun, recipe: Recipe, served: Served) -> dict[str, o
     } | dict(run.own.deployment)
 
 
-def _lengths(run: MeasuredRun, nominal: int) -> dict[str, object]:
-    """Return the lengths that a nominal one stands for: the longest; of genai-perf the mean.
+def _lengths(run: MeasuredRun, recipe: Recipe, nominal: int) -> dict[str, object]:
+    """Return the lengths that a nominal one stands for: the longest, or (recipe) the mean.
 
-    How far lengths spread there is not known: as far as with the suite's share.
+    How far lengths spread around a mean is not known: as far as with the suite's share. A row
+    that says its share has the longest.
     """
     share = run.own.shortest_share
     if share is None:
         share = SHORTEST_SHARE
-        if (run.input_tokens, run.output_tokens) in GENERATED_LENGTHS:
+        if recipe.lengths == "around":
             half = round((1 - share) / 2 * nominal)
             return {"kind": "uniform", "low": nominal - half, "high": nominal + half}
     return {"kind": "uniform", "low": max(1, floor(share * nominal)), "high": nominal}

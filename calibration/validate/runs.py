@@ -33,6 +33,7 @@ MEASURED_ON: Final = "measured_on"
 """Optional column: date of the run, or of the collection that it is in (2026-04-27)."""
 
 _MOST_TOKENS: Final = 10_000_000
+_MOST_PROMPTS: Final = 10_000_000
 _MOST_USERS: Final = 1_000_000
 
 
@@ -51,7 +52,7 @@ class MeasuredRun:
     concurrency: int
     """Users in the closed loop."""
     input_tokens: int
-    """Nominal prompt length: what that means, `rigs` says."""
+    """Nominal prompt length: the longest, or the mean, as `recipes` says of the run."""
     output_tokens: int
     """Nominal answer length, likewise."""
     ttft_ms: float
@@ -114,7 +115,9 @@ class _Row:
             tpot_ms=None if one_token else self.positive("tpot_ms"),
             suspect=self.flag(SUSPECT),
             measured_on=self.cells.get(MEASURED_ON, ""),
-            own=own_of(self.cells, where=f"{self.path}, line {self.line}"),
+            own=own_of(
+                self.cells, num_prompts=self.prompts(), where=f"{self.path}, line {self.line}"
+            ),
         )
 
     def text(self, name: str) -> str:
@@ -136,6 +139,11 @@ class _Row:
             wanted = f"should be a whole number from 1 to {most:,}"
             raise self.fault(name, f"{wanted}, found {self.cells[name]!r}")
         return int(value)
+
+    def prompts(self) -> int | None:
+        """`num_prompts`, where the row says it."""
+        name = "num_prompts"
+        return self.whole(name, _MOST_PROMPTS) if self.cells.get(name) else None
 
     def flag(self, name: str) -> bool:
         """0 or 1; a file without the column has no marks."""

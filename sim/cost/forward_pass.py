@@ -129,6 +129,7 @@ class ForwardPass:
             held = lane.sequences if self.stateful else 0
             key = (lane.tokens, lane.logits, held, lane.stage_tokens)
             decode, prefill, held = lane.decode, lane.prefill, lane.decoding
+            tokens = lane.tokens  # what a graph must hold
         else:
             key = (tokens, logits, count if self.stateful else 0)
             decode = prefill = 1.0
@@ -182,7 +183,10 @@ class ForwardPass:
         """
         if self.host_beside is not None:
             side = self._gpu_side.line(sequences, positions, logit_positions, growths)
-            return self.host_beside.line(side, sequences, positions)
+            tokens = positions
+            if self._lanes > 1:
+                tokens = self._lane(sequences, positions, logit_positions, 0, 0).tokens
+            return self.host_beside.line(side, sequences, tokens)
         capped = tuple((read, pairs) for read, pairs, _, _ in growths[1:])
         read, pairs = growths[0][:2]
         first_s = self.seconds(sequences, positions, logit_positions, read, pairs, capped=capped)
@@ -228,8 +232,7 @@ class ForwardPass:
             found.append(Operation("prompts beyond their kernels", 1, more_s))
             gpu_s += more_s
         count, prompts = load.sequences + load.prefill_sequences, load.prefill_sequences
-        held = load.positions + load.prefill_tokens
-        found += self.host.operations(gpu_s, count, held, prompts)
+        found += self.host.operations(gpu_s, count, lane.tokens, prompts)
         return tuple(found)
 
     def host_s(self, sequences: int, tokens: int = 0, prompts: int = 0) -> float:

@@ -14,7 +14,10 @@ Size = tuple[int, float, int] | tuple[int, float, int, int]
 
 @dataclass(frozen=True, slots=True)
 class HostTime:
-    """Seconds of the host in one pass, by what the pass holds."""
+    """Seconds of the host in one pass, by what the pass holds.
+
+    `tokens` are those of one lane, as a graph holds the pass of one rank and microbatch.
+    """
 
     pass_s: float
     sequence_s: float
@@ -109,14 +112,14 @@ class HostTime:
         self, gpu_s: float, sequences: int, tokens: int, prompts: int
     ) -> list[Operation]:
         """Return the time that the host adds to that of the GPU, as lines of a pass."""
-        host_s = self.seconds(sequences, tokens, prompts)
+        held = sequences, tokens, prompts
+        host_s = self.seconds(*held)
         shown_s = max(0.0, host_s - gpu_s) if self.asynchronous else host_s
-        waits_s = self.together(gpu_s, sequences, tokens, prompts) - gpu_s - shown_s
-        lines = (("host", shown_s), ("wait for launches", waits_s))
-        launching = self.launching_s(sequences, tokens, prompts) > 0.0
+        launch_s, (beside_s, _) = self.launching_s(*held), self.sides(*held)
+        waits_s = min(launch_s, max(0.0, beside_s - gpu_s))
         return [
             Operation(name, 1, seconds, kind="host")
-            for name, seconds in (lines if launching else lines[:1])
+            for name, seconds in (("host", shown_s), ("wait for launches", waits_s))
             if seconds > 0.0
         ]
 

@@ -1,10 +1,13 @@
 """One lane of a replica: its own queue, batch and KV pool, on a clock that it does not own."""
 
-from sim.cost import Reads
+from copy import copy
+
+from sim.cost import PassLoad, Reads
 from sim.cost.lane import LanePass, StageLoad
+from sim.engine.drafting import DraftPricer
 from sim.engine.leap_log import log_passes
 from sim.engine.policies.lockstep import LockstepPricer
-from sim.engine.pricing import Pricer
+from sim.engine.pricing import Decode, Pricer, Prompt
 from sim.engine.replica import Replica
 from sim.engine.sequence import Sequence
 
@@ -12,7 +15,21 @@ from sim.engine.sequence import Sequence
 class LanePricer(Pricer):
     """Remembers no prompts: their time depends on the other ranks too."""
 
-    def _alone_s(self, prompt: tuple[int, int, int, float], prompt_capped: Reads) -> float:
+    cost: LanePass
+
+    def __init__(self, cost: LanePass, drafter: DraftPricer | None) -> None:
+        # a drafter may price with the same object, and the waits are those of the served model
+        super().__init__(copy(cost), drafter)
+
+    def _apart(
+        self, decode: Decode, prompt: Prompt, capped: Reads, prompt_capped: Reads
+    ) -> tuple[float, float, float]:
+        none = self._no_reads
+        load = PassLoad(*decode, *prompt, capped if decode[0] else none, prompt_capped)
+        self.cost.note_waits(load)
+        return super()._apart(decode, prompt, capped, prompt_capped)
+
+    def _alone_s(self, prompt: Prompt, prompt_capped: Reads) -> float:
         return self.cost.seconds(0, 0, 0.0, 0.0, 0.0, *prompt, self._no_reads, prompt_capped)
 
 
@@ -27,6 +44,7 @@ class Lane(Replica):
     lanes that share the GPUs.
     """
 
+    pricer: LanePricer
     untried = False
     """Something may be admitted in the next pass that could not be in the last."""
     steps = 0
@@ -90,7 +108,8 @@ class Lane(Replica):
             tokens=self.tokens,
             prompts=leap.prefill_sequences,
         )
-        self.stage_s, self.stage_slope_s, limit = cost.stage(leap.first_s, leap.slope_s, load)
+        stage = cost.stage(leap.first_s, leap.slope_s, load, self.pricer.cost.waits)
+        self.stage_s, self.stage_slope_s, limit = stage
         self.steps = min(steps, limit)
 
     def went_by(self, passes: int, start_s: float, first_s: float, slope_s: float) -> None:

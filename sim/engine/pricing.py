@@ -9,8 +9,8 @@ from sim.engine.reach import prompt_reads
 from sim.engine.sequence import Sequence
 
 _MOST_PROMPTS = 1 << 16
-_Decode = tuple[int, int, float, float, float]
-_Prompt = tuple[int, int, int, float]
+Decode = tuple[int, int, float, float, float]
+Prompt = tuple[int, int, int, float]
 """The fields of a `PassLoad` for the decode part, and for the prompts."""
 
 
@@ -174,7 +174,7 @@ class Pricer:
         leap.prefill_s = billed_to_input(pass_s, prompt_s, decode_s, again, tokens)
 
     def _apart(
-        self, decode: _Decode, prompt: _Prompt, capped: Reads, prompt_capped: Reads
+        self, decode: Decode, prompt: Prompt, capped: Reads, prompt_capped: Reads
     ) -> tuple[float, float, float]:
         """Return the times of a pass, of its prompts alone and of its decode part alone, s."""
         prompt_s = self._alone_s(prompt, prompt_capped)
@@ -183,7 +183,7 @@ class Pricer:
         pass_s = self.cost.seconds(*decode, *prompt, capped, prompt_capped)
         return pass_s, prompt_s, self.cost.seconds(*decode, capped=capped)
 
-    def _alone_s(self, prompt: _Prompt, prompt_capped: Reads) -> float:
+    def _alone_s(self, prompt: Prompt, prompt_capped: Reads) -> float:
         """Return the time of a pass with the prompt chunks alone, s; of one chunk, remembered."""
         size = prompt[1:3]
         known = self._prompts.get(size) if prompt[0] == 1 else None

@@ -54,6 +54,7 @@ class EngineProfile(BaseModel):
     small_kernels_s_per_layer: NotNegative | None = None
     """None: as the kernel layer has it."""
     all_reduce_of: str | None = None
+    mxfp4_experts_of: str | None = None
     quantise_s_per_product: NotNegative = 0.0
     expert_prompt_factor: NotNegative = 1.0
     stream_interval_tokens: Annotated[int, Ge(1)] = 1

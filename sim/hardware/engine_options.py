@@ -56,6 +56,9 @@ class EngineOptions(BaseModel):
     where a kernel fit has none of its own."""
     all_reduce_of: Literal["sglang", "trtllm", "vllm"] | None = None
     """The engine whose all-reduce it takes: its timings stand in, where there are any."""
+    mxfp4_experts_of: Literal["sglang", "trtllm", "vllm"] | None = None
+    """The same of routed experts in MXFP4 (vLLM on Blackwell, told to quantise activations to
+    MXFP8, runs the kernels of TensorRT-LLM)."""
     quantise_us_per_product: Annotated[float, Ge(0), Le(100)] | None = None
     """Kernel of its own that quantises the activations of a product in 8 or 4 bits, µs; 0 where
     the engine fuses it into the kernel before."""

@@ -77,6 +77,11 @@ def kernels_of(gpu: GpuProfile, engine: EngineProfile) -> FittedProfile:
                 fitted.all_reduce, other.all_reduce, link_bytes_per_s=link
             )
             notes.append(f"all-reduce of {other.engine} where it is quicker")
+    if engine.mxfp4_experts_of is not None:
+        other = load_fitted(gpu, engine.mxfp4_experts_of)
+        if other.engine == engine.mxfp4_experts_of:
+            changed["experts"] = {**fitted.experts, "mxfp4": other.experts["mxfp4"]}
+            notes.append(f"experts in MXFP4 of {other.engine}")
     if each_s:
         changed["gemm"] = {
             name: _quantising(fit, each_s) if name in QUANTISED else fit

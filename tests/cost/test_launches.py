@@ -149,3 +149,15 @@ def test_a_line_of_passes_leaves_the_launches_where_attention_overtakes_them() -
 def test_no_engine_takes_a_microsecond_for_a_second() -> None:
     for name in ("trtllm", "vllm", "generic"):
         assert 0.0 <= load_engine(name).host_s_per_launch * US_PER_S <= 150.0
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_launches_that_the_gpu_hides_are_no_line_of_the_pass(*, together: bool) -> None:
+    alone = priced()
+    for share in (0.1, 0.5, 0.9, 0.999):
+        each_s = share * alone.pass_s(MIXED) / KERNELS
+        cost = priced(host_s_per_launch=each_s, asynchronous=together)
+        gpu_s = sum(one.total_s for one in cost.operations(MIXED) if one.kind != "host")
+        names = {one.name for one in cost.operations(MIXED)}
+        longer = cost.host.sides(5, 104, 1)[0] > gpu_s
+        assert ("wait for launches" in names) == longer

@@ -13,7 +13,25 @@
 from math import ceil, inf
 from typing import Any
 
+from sim.cost import ForwardPass
 from sim.cost.lane import lane_pass
+from tests.engine.counting import verified
+
+NO_HOST = {
+    "host_s_per_pass": 0.0,
+    "host_s_per_sequence": 0.0,
+    "host_s_per_prefill_pass": 0.0,
+    "host_s_per_prompt": 0.0,
+    "eager_host_s_per_pass": 0.0,
+    "host_s_per_launch": 0.0,
+}
+
+
+def without_host(cost: Any) -> ForwardPass:
+    """The same machine, whose passes take what the GPU takes."""
+    engine = cost.engine.model_copy(update=NO_HOST)
+    machine = cost.model, cost.gpu, cost.fitted, engine, cost.deployment
+    return ForwardPass(*machine, reaches=cost.reaches)
 
 
 class Pipeline:
@@ -21,6 +39,7 @@ class Pipeline:
 
     def __init__(self, make_lane: Any, cost: Any, limits: Any, draft_cost: Any) -> None:
         self.cost, self.draft_cost, self.groups = lane_pass(cost), draft_cost, []
+        self.bare = lane_pass(without_host(cost))
         for _ in range(limits.microbatches):
             self.groups.append([make_lane() for _ in range(limits.ranks)])
         self.stages: list[int | None] = [None] * limits.microbatches
@@ -81,9 +100,9 @@ class Pipeline:
         on_stage, through = [], []
         for lane, load, own in zip(group, loads, tokens, strict=True):
             if own:
-                self.cost.other_tokens = sum(tokens) - own
+                self.cost.other_tokens = self.bare.other_tokens = sum(tokens) - own
                 through.append(float(lane.pass_s(self.cost, self.draft_cost)))
-                on_stage.append(self.stage_s(through[-1], load))
+                on_stage.append(self.stage_s(through[-1], load, lane.asked.mode))
         self.times[self.turn] = max(on_stage), max(through)
 
     def tick_s(self) -> float:
@@ -92,7 +111,7 @@ class Pipeline:
             return self.times[there[0]][1] / len(self.stages)
         return max((self.times[group][0] for group in there), default=inf)
 
-    def stage_s(self, pass_s: float, load: Any) -> float:
+    def stage_s(self, pass_s: float, load: Any, mode: Any) -> float:
         """The longest stage; the host works for the first one, the LM head is on the last."""
         cost, count = self.cost, load.sequences + load.prefill_sequences
         if cost.layout.pipeline == 1:
@@ -101,10 +120,18 @@ class Pipeline:
         host = self.host_s(count, load)
         head = cost.dense.logits_s(load.logit_positions + load.prefill_sequences)
         share = ceil(layers / cost.layout.pipeline) / layers
+        starts = host + share * self.launching_s(load)
+        own = load if mode is None else verified(load, mode.verified_share)
+        wait_s = max(0.0, self.beside_s(own) - self.bare.pass_s(own))
         if cost.engine.asynchronous:  # the host works for one pass while the GPU is at another
-            host += share * self.launching_s(load)
-            return float(max(host, (pass_s - head) * share + head))
-        return float((pass_s - host - head) * share + max(host, head))
+            return float(max(starts, (pass_s - wait_s - head) * share + head))
+        return float(max(starts, (pass_s - wait_s - host - head) * share + max(host, head)))
+
+    def beside_s(self, load: Any) -> float:
+        """What the host does while the GPU is at the same pass."""
+        count = load.sequences + load.prefill_sequences
+        own_s = self.host_s(count, load) if self.cost.engine.asynchronous else 0.0
+        return self.launching_s(load) + own_s
 
     def host_s(self, count: int, load: Any) -> float:
         engine = self.cost.engine

@@ -45,14 +45,16 @@ SHAPES: tuple[dict[str, Any], ...] = (
     {"full": 0.0, "sequence_blocks": 1.0},
 )
 """Pools of other kinds of layers; parts of blocks that add up without rounding."""
-SIDE_BY_SIDE: dict[str, Any] = {
-    "asynchronous": True,
+BUSY_HOST: dict[str, Any] = {
     "host_s_per_pass": 6.3e-3,
     "host_s_per_prompt": 1.1e-4,
     "graph_batch_sizes": (1, 2, 4, 8, 16),
     "eager_host_s_per_pass": 1.3e-3,
     "host_s_per_launch": 2.1e-5,
 }
+"""A host that takes about as long as the GPU, on padded passes, and starts the others' kernels."""
+HOSTS = ("plain", "in turn", "beside")
+"""How the host goes: a time a pass, a busy one in turn with the GPU, or at the same time."""
 _WIDTH = 15
 """Whole numbers are drawn from the low end of their bounds: small cases find as much, sooner."""
 
@@ -191,14 +193,14 @@ def a_cost(
     fp8: bool = False,
     verify_efficiency: float = 0.55,
     host_s: float = 0.0,
-    side_by_side: bool = False,
+    host: str = "plain",
     kernels: str = "generic",
     **layout: int,
 ) -> ForwardPass:
     """Return the cost model of a real model, or of a small one, on a real GPU.
 
-    With a low `verify_efficiency` attention turns compute-bound with few query positions. With
-    `side_by_side`, the host works while the GPU does, for about as long, on padded passes.
+    With a low `verify_efficiency` attention turns compute-bound with few query positions. `host`
+    is one of `HOSTS`.
     """
     profile, engine = load_gpu(gpu), load_engine("generic")
     fitted = load_fitted(profile, kernels)
@@ -215,7 +217,11 @@ def a_cost(
         profile,
         fitted.model_copy(update=attention),
         engine.model_copy(
-            update={"host_s_per_sequence": host_s, **(SIDE_BY_SIDE if side_by_side else {})}
+            update={
+                "host_s_per_sequence": host_s,
+                **({} if host == "plain" else BUSY_HOST),
+                "asynchronous": host == "beside",
+            }
         ),
         Deployment.model_validate({**layout, "weights": precision, "kv_precision": precision}),
     )
@@ -233,7 +239,7 @@ def costs(draw: st.DrawFn) -> ForwardPass:
         fp8=draw(st.booleans()),
         verify_efficiency=draw(st.sampled_from([0.55, 0.02, 0.1])),
         host_s=draw(st.sampled_from([0.0, 1e-5])),
-        side_by_side=draw(st.integers(0, 3)) == 0,
+        host=draw(st.sampled_from([HOSTS[0], *HOSTS])),
         kernels=draw(st.sampled_from(["generic", "vllm"])),
         **layout,
     )

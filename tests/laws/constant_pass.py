@@ -3,7 +3,7 @@
 from typing import Any
 
 from sim.cost import NO_LIMIT, ForwardPass, PassLoad
-from sim.cost.lane import LanePass
+from sim.cost.lane import NO_WAIT, LanePass
 
 
 class ConstantPass(ForwardPass):
@@ -28,6 +28,7 @@ class ConstantLanes(LanePass):
     def __init__(self, constant_s: float, stages: int, sequence_s: float = 0.0) -> None:
         self.constant_s, self.sequence_s, self.reaches = constant_s, sequence_s, ()
         self.stages, self.stage_share, self._others = stages, 1 / stages, [0]
+        self.waits = NO_WAIT
 
     def seconds(self, sequences: int, *load: Any, **_capped: Any) -> float:
         prompts = load[4] if len(load) > 4 else 0
@@ -36,5 +37,10 @@ class ConstantLanes(LanePass):
     def line(self, sequences: int, *_batch: Any) -> tuple[float, float, int]:
         return self.seconds(sequences), 0.0, NO_LIMIT
 
-    def stage(self, pass_s: float, slope_s: float, load: Any) -> tuple[float, float, int]:
+    def note_waits(self, load: PassLoad) -> None:
+        """There is no host to wait for."""
+
+    def stage(
+        self, pass_s: float, slope_s: float, load: Any, waits: Any = NO_WAIT
+    ) -> tuple[float, float, int]:
         return pass_s / self.stages, slope_s / self.stages, NO_LIMIT

@@ -72,3 +72,17 @@ def test_the_capacity_grows_with_the_replicas() -> None:
 def test_one_point_is_no_curve() -> None:
     with pytest.raises(InputError, match="2 loads or more"):
         check_points(1)
+
+
+def test_launches_of_kernels_count_only_where_no_graph_holds_a_lane() -> None:
+    """Four stages of 64 sequences each: graphs of 64 hold them, and graphs of 32 do not."""
+
+    def capacity(largest: int, launch_us: float) -> float:
+        asked = scenario(pipeline_parallel=4, max_sequences=256, max_batched_tokens=8)
+        graphs = {"graph_batch_sizes": (8, largest), "host_us_per_launch": launch_us}
+        options = asked.engine_options.model_copy(update=graphs)
+        changed = asked.model_copy(update={"engine_options": options})
+        return estimated_capacity_requests_per_s(changed, resolve(changed))
+
+    assert capacity(64, 50.0) == capacity(64, 0.0)
+    assert capacity(32, 50.0) < capacity(32, 0.0)

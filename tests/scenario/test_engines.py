@@ -9,7 +9,7 @@ import pytest
 from sim.cost import PassLoad
 from sim.engine import Habits
 from sim.errors import InputError
-from sim.hardware import list_engines, list_gpus, load_engine, load_gpu
+from sim.hardware import EngineOptions, list_engines, list_gpus, load_engine, load_gpu
 from sim.provenance import not_modelled, provenance
 from sim.scenario import Scenario, Serving, build_scenario, resolve
 from sim.scenario.habits import SCHEDULERS, kernels_of
@@ -45,6 +45,15 @@ def test_every_engine_has_kernels_on_every_gpu(engine: str, gpu: str) -> None:
         assert fitted.layer_overhead_s == own
         assert fitted.note is not None
         assert engine in fitted.note
+
+
+def test_experts_in_mxfp4_may_be_those_of_another_engine() -> None:
+    gpu, asked = load_gpu("b200_sxm"), EngineOptions(mxfp4_experts_of="trtllm")
+    vllm, trtllm = (kernels_of(gpu, load_engine(name)) for name in ("vllm", "trtllm"))
+    found = kernels_of(gpu, load_engine("vllm").with_options(asked))
+    assert found.experts["mxfp4"] == trtllm.experts["mxfp4"]
+    assert found.experts["fp8_block"] == vllm.experts["fp8_block"]
+    assert "experts in MXFP4 of trtllm" in (found.note or "")
 
 
 def test_the_generic_engine_has_no_habits() -> None:

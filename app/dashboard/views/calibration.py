@@ -126,12 +126,18 @@ def benchmark() -> None:
         format_func=lambda name: "as the file tells" if name is None else name,
         key=f"{PREFIX}scenario",
     )
+    settings = st.selectbox(
+        "Settings, where a table of runs says nothing",
+        tuple(shown.SETTINGS),
+        format_func=lambda whose: shown.SETTINGS[whose],
+        key=f"{PREFIX}settings",
+    )
     if upload is None:
         return
     base = None if scenario is None else scenario_named(scenario)
     try:
         with st.spinner("Simulating the runs…"):
-            checked = shown.check_upload(upload.name, upload.getvalue(), base)
+            checked = shown.check_upload(upload.name, upload.getvalue(), base, settings)
     except SimError as error:
         st.error(escape(shown.complaint(error, upload.name)))
         return

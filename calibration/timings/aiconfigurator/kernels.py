@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from calibration.timings.aiconfigurator.wheel import Rows, read_rows
+from calibration.timings.schema import MXFP8
 from calibration.timings.table import from_columns
 from sim.records import FloatArray
 from sim.units import MS_PER_S
@@ -27,13 +28,19 @@ FORMATS: Final = MappingProxyType(
         "sq": "int8",
         "int4_wo": "int4",
         "w4a16_mxfp4": "mxfp4",
+        "w4a8_mxfp4_mxfp8": "mxfp4",
     }
 )
 """Of the wheel's names of formats, those that our cost model multiplies or stores."""
+UNPACKED, MIXED = "w4a16_mxfp4", "w4a8_mxfp4_mxfp8"
+"""MXFP4 weights that kernels unpack to 16 bits, and that they multiply with MXFP8 activations."""
 GEMM_FORMATS: Final = ("bfloat16", "fp8", "fp8_block", "nvfp4", "sq")
 """Weight-only products run in 16 bits in our cost model and take their coefficients."""
 BIMODAL: Final = frozenset({"b200_sxm", "b300_sxm", "gb200", "gb300"})
 """GPUs whose fp8 products under vLLM jump between two times from one M to the next."""
+BLACKWELL: Final = (*BIMODAL, "rtx_pro_6000")
+"""GPUs on which TensorRT-LLM multiplies MXFP4 experts with MXFP8 activations (compute capability
+10 and more: `ModelConfig.get_mxfp4_quant_algo`, tensorrt_llm/_torch/model_config.py)."""
 HOPPER: Final = frozenset({"h100_sxm", "h200_sxm"})
 """GPUs whose fp8 experts by ModelOpt's CUTLASS kernel are no server's choice."""
 UNGATED: Final = frozenset({(2688, 1856), (1024, 2688), (2048, 5120), (8192, 5120)})
@@ -168,12 +175,14 @@ def experts(system: str, gpu: str, engine: str) -> Iterator["pa.Table"]:
     """Yield routed experts of one rank; `num_tokens` counts the tokens of all ranks.
 
     TensorRT-LLM's DeepGEMM rows on Blackwell are far slower than servers are, and so are those of
-    ModelOpt's CUTLASS experts on Hopper (a fifth of the bandwidth): they are left out.
+    ModelOpt's CUTLASS experts on Hopper (a fifth of the bandwidth): they are left out. Of MXFP4
+    experts the rows are taken that the engine runs by default on the GPU.
     """
     rows = read_rows(system, "moe", engine, "moe_perf")
     if rows is None:
         return
-    kept = np.isin(rows.columns["moe_dtype"], list(FORMATS))
+    other = UNPACKED if engine == "trtllm" and gpu in BLACKWELL else MIXED
+    kept = np.isin(rows.columns["moe_dtype"], [name for name in FORMATS if name != other])
     slow = ("deepgemm", "modeloptfp8moe_flashinfer_cutlass") if system in HOPPER else ("deepgemm",)
     names = [str(name) for name in rows.columns["kernel_source"]]
     kept &= np.array([not any(one in name for one in slow) for name in names])
@@ -187,7 +196,7 @@ def experts(system: str, gpu: str, engine: str) -> Iterator["pa.Table"]:
         gpu,
         "experts",
         precision=_named(rows.columns["moe_dtype"]),
-        kernel=rows.columns["kernel_source"],
+        kernel=_with_activations(rows),
         captured=True,
         tokens=rows.columns["num_tokens"],
         experts=rows.columns["num_experts"],
@@ -212,6 +221,12 @@ def _table(rows: Rows, gpu: str, operation: str, **columns: Any) -> "pa.Table": 
         "source": rows.source,
     }
     return from_columns({**facts, **columns}, len(rows))
+
+
+def _with_activations(rows: Rows) -> list[str]:
+    """Return the kernels' names, with the activations where those are not the weights' usual."""
+    pairs = zip(rows.columns["kernel_source"], rows.columns["moe_dtype"], strict=True)
+    return [f"{kernel}_{MXFP8}" if kind == MIXED else str(kernel) for kernel, kind in pairs]
 
 
 def _named(formats: Any) -> list[str]:  # noqa: ANN401  # an array of text

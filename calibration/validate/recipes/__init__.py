@@ -8,6 +8,7 @@ row is off, and stays off.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -30,7 +31,6 @@ from calibration.validate.runs import MeasuredRun
 __all__ = [
     "FP8_KV_ENGINES",
     "GENERATED",
-    "GENERATED_LENGTHS",
     "SUITE",
     "Recipe",
     "Settings",
@@ -45,11 +45,13 @@ _ENGINES: Final[Mapping[str, Callable[[MeasuredRun, str], Recipe | None]]] = Map
 def recipe_of(run: MeasuredRun, settings: Settings = "suite") -> Recipe:
     """Return what the suite's script set for a run like this, or the engine's own defaults.
 
-    A run is taken as the suite's by its lengths, model, GPU, engine and precision.
+    A run is taken as the suite's by its lengths, model, GPU, engine and precision; by its lengths
+    alone as one that genai-perf drove, to which they are means.
     """
     lengths = (run.input_tokens, run.output_tokens)
-    if settings == "suite" and run.engine == "sglang" and lengths in GENERATED_LENGTHS:
-        return generated(run)
+    if settings == "suite" and lengths in GENERATED_LENGTHS:
+        recipe = generated(run) if run.engine == "sglang" else defaults(run)
+        return replace(recipe, lengths="around")
     if settings == "engine" or lengths not in LENGTHS or run.engine not in _ENGINES:
         return defaults(run)
     return _ENGINES[run.engine](run, family_of(run.model)) or defaults(run)

@@ -32,6 +32,8 @@ GENERATED_LENGTHS: Final = frozenset(
     (prompt, answer) for prompt in (1000, 2000, 4000, 8000) for answer in (100, 500, 1000, 2000)
 )
 """Prompt and answer of the runs of that team: servers by its generator, load by genai-perf."""
+Spread = Literal["below", "around"]
+"""Whether the nominal length of a run is the longest, or the mean, as genai-perf takes it."""
 LENGTHS: Final = frozenset({(1024, 1024), (1024, 8192), (8192, 1024)})
 """Prompt and answer of the suite's three sweeps: by them, its runs are known."""
 
@@ -52,6 +54,8 @@ class Recipe:
     """None: the engine's own."""
     script: str = ""
     """File and commit of the script; empty: the engine's own defaults."""
+    lengths: Spread = "below"
+    """Where the lengths of prompts and answers lie, seen from the nominal ones."""
 
 
 def default_kv(run: MeasuredRun) -> Precision:
@@ -108,6 +112,7 @@ class Script:
     """The same from `many_users` on."""
     many_users: int = 16
     stream_interval_tokens: int = 1
+    mxfp4_experts_of: str | None = None
 
     def fits(self, run: MeasuredRun, family: str) -> bool:
         """Whether a run can be one that this script served."""
@@ -134,6 +139,8 @@ class Script:
         passes = self.pick_up_every_passes if passes is None else passes
         if passes is not None:
             yield "pick_up_every_passes", passes
+        if self.mxfp4_experts_of is not None:
+            yield "mxfp4_experts_of", self.mxfp4_experts_of
         if self.stream_interval_tokens > 1:
             yield from streaming(self.stream_interval_tokens).items()
 

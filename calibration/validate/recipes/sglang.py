@@ -10,6 +10,7 @@ from calibration.validate.recipes.recipe import (
     Recipe,
     Script,
     default_kv,
+    default_tokens,
     of_script,
     streaming,
 )
@@ -148,6 +149,7 @@ def generated(run: MeasuredRun) -> Recipe:
     """
     return Recipe(
         default_kv(run),
+        max_batched_tokens=default_tokens(run),
         expert_parallel=run.expert_parallel,
         scheduler={"kind": "chunked_prefill"},
         script=f"{GENERATED}: sglang.rule@1089dfa8",

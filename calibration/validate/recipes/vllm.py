@@ -18,8 +18,13 @@ SCRIPTS: Final = (
     # No `kv-cache-dtype` on Hopper; experts in Marlin kernels (VLLM_MXFP4_USE_MARLIN).
     Script(f"gptoss_fp4_h100.sh@{_NOW}", "gpt-oss-120b", "fp4", ("h100_sxm",)),
     Script(f"gptoss_fp4_h200.sh@{_NOW}", "gpt-oss-120b", "fp4", ("h200_sxm",)),
-    # Activations of experts in MXFP8 (VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8).
-    Script(f"gptoss_fp4_b200.sh@{_NOW}", "gpt-oss-120b", "fp4", ("b200_sxm",), "fp8"),
+    # VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8: activations of experts in MXFP8, by the kernels that
+    # FlashInfer has of TensorRT-LLM
+    Script(
+        f"gptoss_fp4_b200.sh@{_NOW}",
+        *("gpt-oss-120b", "fp4", ("b200_sxm",), "fp8"),
+        mxfp4_experts_of="trtllm",
+    ),
     Script(
         f"kimik2.5_int4_{{h200,b200,b300}}.sh@{_NOW}",
         *("kimi-k2.5", "int4", ("h200_sxm", *_B)),

@@ -115,6 +115,22 @@ def test_a_result_that_lacks_its_deployment_says_so(opened: Callable[[], AppTest
     assert "Measured → predicted" in words(page)
 
 
+def test_what_to_do_about_a_load_that_is_not_told_is_said_in_words_of_the_page(
+    opened: Callable[[], AppTest],
+) -> None:
+    document = {
+        "model_id": "llama-3.1-8b", "num_prompts": 8, "request_rate": None, "completed": 8,
+        "total_input_tokens": 256, "total_output_tokens": 128, "mean_ttft_ms": 20.0,
+        "mean_tpot_ms": 8.0, "gpu": "h100_sxm",
+    }  # fmt: skip
+    content = json.dumps(document).encode()
+    page = upload(opened(), "c_benchmark", "result.json", content, "application/json")
+    assert str(page.error[0].value).endswith("under *Deployment* below the file")
+    page.selectbox(key="c_scenario").set_value("chat-70b-h100").run()
+    assert "if the benchmark's was another, choose one with its `workload" in words(page)
+    assert "--" not in "".join(str(each.value) for each in page.caption)
+
+
 def test_the_words_of_the_tables_are_explained_where_they_stand(
     opened: Callable[[], AppTest],
 ) -> None:
@@ -141,6 +157,18 @@ def test_a_deployment_beside_a_table_of_deployments_is_not_ignored_in_silence(
     page.selectbox(key="c_scenario").set_value("chat-70b-h100").run()
     page = upload(page, "c_benchmark", "runs.csv", RUNS.encode())
     assert "the one that was chosen is not used" in words(page)
+
+
+def test_whose_settings_stand_is_chosen_on_the_page_as_its_note_says(
+    opened: Callable[[], AppTest],
+) -> None:
+    theirs = RUNS.replace("128,16,20,6", "1000,100,20,6")  # lengths of AIConfigurator's runs
+    page = upload(opened(), "c_benchmark", "runs.csv", theirs.encode())
+    assert "if they are not its runs, choose *the engine's own* under *" in words(page)
+    assert "--settings" not in words(page)
+    page.selectbox(key="c_settings").set_value("engine").run()
+    assert not page.exception
+    assert "AIConfigurator" not in words(page)
 
 
 def test_a_file_without_an_end_is_doubted_on_the_page_as_well(

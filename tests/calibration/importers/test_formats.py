@@ -147,6 +147,7 @@ def test_sglang_lengths_are_uniform_where_the_totals_agree(read: Any) -> None:
         **VLLM, "mean_e2e_latency_ms": 4000.0, "random_input_len": 2000, "random_output_len": 400,
         "random_range_ratio": 0.0, "total_input_tokens": 101_000, "total_output_tokens": 35_000,
         "server_info": {"model_path": "Qwen/Qwen3-8B", "tp_size": 4, "dp_size": 2,
+                        "disaggregation_mode": "null",
                         "enable_dp_attention": True, "max_running_requests": 64},
     }  # fmt: skip
     run = read(line)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from calibration.benchmarks.reading import header_of
 from calibration.importers import Benchmark, read_benchmark
 from sim.errors import InputError
 
@@ -125,6 +126,14 @@ def test_inferencex_with_attention_on_each_rank_has_no_tensor_parallelism(
     assert found == (1, 8, 8)
 
 
+def test_inferencex_without_the_number_of_gpus_tells_no_throughput_of_the_server(
+    written: Written,
+) -> None:
+    run = only(written({key: value for key, value in INFERENCEX.items() if key != "tp"}))
+    assert "output_tokens_per_s" not in run.figures
+    assert run.figures["ttft_mean_ms"] == pytest.approx(180.0)
+
+
 def test_a_row_of_inferencex_with_its_metrics_apart_is_the_same_run(written: Written) -> None:
     names = {"tput_per_gpu", "output_tput_per_gpu", "mean_ttft", "mean_tpot"}
     row = {key: value for key, value in INFERENCEX.items() if key not in names | {"hw", "tp"}}
@@ -156,6 +165,37 @@ def test_a_sweep_of_vllm_as_csv_is_a_run_a_row(written: Written) -> None:
     assert isinstance(open_loop, Benchmark)
     assert (closed.users, closed.requests_per_s, closed.outputs.mean) == (8, None, 200)
     assert (open_loop.users, open_loop.requests_per_s) == (None, 4.0)
+
+
+@pytest.mark.parametrize("header", [f"\n{', '.join(VLLM)}", f",,\n {','.join(VLLM)}"])
+def test_a_sweep_may_have_spaces_and_blank_lines_before_its_header(
+    written: Written, header: str
+) -> None:
+    path = written(f"{header}\n{','.join(map(str, VLLM.values()))}\n", "summary.csv")
+    assert header_of(path) == list(VLLM)
+    assert only(path).users == 8
+
+
+@pytest.mark.parametrize(
+    ("rows", "problem"),
+    [
+        ([VLLM, VLLM], "line 3 repeats line 2"),
+        ([VLLM, dict.fromkeys(list(VLLM)[:5], 1)], "line 3 has 5 cells, the header 12"),
+    ],
+)
+def test_a_row_of_a_sweep_is_neither_counted_twice_nor_dropped(
+    written: Written, rows: list[dict[str, Any]], problem: str
+) -> None:
+    lines = [",".join(VLLM), *(",".join(str(one) for one in row.values()) for row in rows)]
+    with pytest.raises(InputError, match=problem):
+        read_benchmark(written("\n".join(lines) + "\n", "summary.csv"))
+
+
+def test_a_file_of_one_very_long_line_is_read_or_refused_in_a_sentence(written: Written) -> None:
+    long = "x" * 200_000  # above the 128 KiB that a cell of a CSV file may have
+    assert only(written({**VLLM, "tag": long})).users == 8
+    with pytest.raises(InputError, match="holds no JSON objects"):
+        read_benchmark(written(f'"{long}"'))
 
 
 def test_guidellm_before_0_4_keeps_load_model_and_counts_elsewhere(written: Written) -> None:
@@ -218,6 +258,14 @@ def test_single_requests_of_llmperf_are_one_run(written: Written) -> None:
             r"rose from 1 to 9/s \(linear\), which is not replayed",
         ),
         ({**INFERENCEX, "disagg": True}, "prefill and decode ran on servers of their own"),
+        (
+            {
+                **VLLM,
+                "mean_e2e_latency_ms": 4000.0,
+                "server_info": {"disaggregation_mode": "decode"},
+            },
+            "prefill and decode ran on servers of their own",
+        ),
         (
             {**STAGE, "load_summary": {"count": 960}},
             "a summary of all stages.*give the file of one stage",

@@ -76,7 +76,12 @@ def test_the_first_server_with_experts_spread_takes_one_prompt_a_pass(
     # With drafts ((3 + 1) x 4 + 1843 + 127) / 64 = 31 whole: 1.8 x 1024 = 1843.2
     short = recipe_of(a_run(ON_EIGHT | {"expert_parallel": 8, "concurrency": 4}))
     assert short.max_batched_tokens == 31 * 64
-    assert short.decoding["draft_tokens"] == 3
+    assert short.decoding == {
+        "name": "speculative",
+        "drafter": "mtp",
+        "table": "mtp3-deepseek-r1",
+        "draft_tokens": 3,
+    }
 
 
 def test_three_drafts_give_the_published_tokens_a_pass(a_run: Callable[..., MeasuredRun]) -> None:
@@ -147,7 +152,7 @@ def test_a_token_budget_is_of_each_rank(a_run: Callable[..., MeasuredRun]) -> No
         ),
         (
             ("openai/gpt-oss-120b", "vllm", "b200_sxm", "fp4", 64, 1024),
-            ("fp8", 8192, {}),
+            ("fp8", 8192, {"mxfp4_experts_of": "trtllm"}),
         ),
         (
             ("openai/gpt-oss-120b", "trtllm", "h200_sxm", "fp4", 64, 1024),
@@ -259,6 +264,8 @@ def test_generated_sglang_servers_mix_prompts_into_decode_passes(
     cells = {"engine": "sglang", "concurrency": 240, "input_tokens": 2000, "output_tokens": 100}
     run = a_run(cells)
     assert recipe_of(run).scheduler == {"kind": "chunked_prefill"}
-    assert recipe_of(run).max_batched_tokens == 8192  # of a GPU with 90 to 160 GiB
+    # SGLang's own chunk (ServerArgs): below 60 GiB, from 60 to 160, from 160 on
+    for gpu, tokens in (("l40s", 4096), ("h200_sxm", 8192), ("b200_sxm", 16384)):
+        assert recipe_of(a_run(cells | {"gpu": gpu})).max_batched_tokens == tokens
     assert recipe_of(run, "engine").scheduler is None
     assert recipe_of(a_run(cells | {"engine": "vllm"})).scheduler is None

@@ -8,6 +8,7 @@ import pytest
 
 from calibration.validate import read_runs, validate_file
 from calibration.validate.replay import scenario_of
+from calibration.validate.told import told_of
 from sim.errors import InputError
 from sim.workload import Uniform
 
@@ -45,6 +46,33 @@ def test_a_run_of_other_lengths_is_nobodys_but_the_engines(runs_file: RunsFile, 
     assert scenario_of(run) == scenario_of(run, "engine")
 
 
+@pytest.mark.parametrize("engine", ["vllm", "sglang", "trtllm", "generic"])
+def test_lengths_are_means_only_where_the_suites_settings_are_asked_for(
+    runs_file: RunsFile, row: Row, engine: str
+) -> None:
+    lengths = {"input_tokens": 1000, "output_tokens": 1000}
+    (run,) = read_runs(runs_file(row(**(R1 | lengths | {"engine": engine}))))
+    # AIConfigurator's lengths, which genai-perf takes for means; else 80 to 100 % of the longest.
+    assert scenario_of(run).workload.input_tokens == Uniform(low=900, high=1100)
+    assert scenario_of(run, "engine").workload.input_tokens == Uniform(low=800, high=1000)
+    assert scenario_of(run, "engine").workload.output_tokens == Uniform(low=800, high=1000)
+
+
+def test_the_reader_is_told_whose_lengths_were_taken_for_means(
+    runs_file: RunsFile, row: Row
+) -> None:
+    means = row(case="means", input_tokens=1000, output_tokens=100) + ","
+    shared = row(case="shared", input_tokens=1000, output_tokens=100) + ",1"
+    runs = read_runs(runs_file(means, shared, row() + ",", header=HEADER + ",shortest_share"))
+    told = told_of(runs, "suite")
+    assert (told.means, told.suite) == (1, 0)
+    assert told.to_json()["lengths_as_means"] == 1
+    assert any(note.startswith("1 of 3 runs have the lengths of AICon") for note in told.notes)
+    plain = told_of(runs, "engine")
+    assert plain.means == 0
+    assert "AIConfigurator" not in " ".join(plain.notes)
+
+
 def test_columns_of_the_table_come_before_the_script(runs_file: RunsFile, row: Row) -> None:
     columns = ",kv_precision,max_batched_tokens,memory_fraction,stream_interval_tokens,decoding"
     said = row(**R1) + ",bf16,4096,0.7,5,autoregressive"
@@ -72,6 +100,7 @@ def test_columns_say_how_a_benchmark_drove_its_server(runs_file: RunsFile, row: 
         ("max_batched_tokens", "many", "line 2.*`max_batched_tokens` should be"),
         ("memory_fraction", "1.5", "line 2.*`memory_fraction` should be"),
         ("hold_passes", "-1", "line 2.*`hold_passes` should be"),
+        ("num_prompts", "true", "line 2.*`num_prompts` should be a whole number"),
         ("num_prompts", "0", "line 2.*`num_prompts` should be a whole number"),
         ("shortest_share", "2", "line 2.*`shortest_share` should be above 0 and at most 1"),
     ],
