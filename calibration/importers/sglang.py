@@ -11,7 +11,7 @@ from typing import Final
 from calibration.importers import vllm
 from calibration.importers.files import Document
 from calibration.importers.numbers import at, number, positive, text, whole
-from calibration.importers.record import SPLIT, Benchmark, Lengths, Read, Served, Unusable
+from calibration.importers.record import Benchmark, Lengths, Read, Served, Unusable
 
 NAME: Final = "SGLang bench_serving (JSON Lines)"
 _LATENCIES: Final = {"ttft": "ttft", "tpot": "tpot", "itl": "itl", "e2e_latency": "ttlt"}
@@ -42,8 +42,7 @@ def _read(document: Document, case: str) -> Read:
         return Unusable(case, "holds no latency above 0, or no lengths")
     rate = number(document.get("request_rate"))
     server = _server(document)
-    if text(server.get("disaggregation_mode")) not in {None, "null"}:
-        return Unusable(case, SPLIT)
+    split = text(server.get("disaggregation_mode")) not in {None, "null"}
     return Benchmark(
         case=text(document.get("tag")) or case,
         tool=NAME,
@@ -57,6 +56,9 @@ def _read(document: Document, case: str) -> Read:
         at_once=rate == math.inf,
         duration_s=positive(document.get("duration")),
         speculative=positive(document.get("accept_length")) is not None,
+        notes=("prefill and decode ran on servers of their own: simulated as one",)
+        if split
+        else (),
     )
 
 

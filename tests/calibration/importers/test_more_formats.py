@@ -259,14 +259,6 @@ def test_single_requests_of_llmperf_are_one_run(written: Written) -> None:
         ),
         ({**INFERENCEX, "disagg": True}, "prefill and decode ran on servers of their own"),
         (
-            {
-                **VLLM,
-                "mean_e2e_latency_ms": 4000.0,
-                "server_info": {"disaggregation_mode": "decode"},
-            },
-            "prefill and decode ran on servers of their own",
-        ),
-        (
             {**STAGE, "load_summary": {"count": 960}},
             "a summary of all stages.*give the file of one stage",
         ),
