@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from sim.errors import InputError
+from sim.yaml_files import read_text
 
 Rows = list[tuple[int, list[str]]]
 """Cells of each row, with the line of the file that it ends in."""
@@ -19,7 +20,7 @@ def read_cells(path: Path) -> tuple[list[str], Rows]:
 
     Raises `InputError` for what is no CSV file, and for one that is visibly cut off.
     """
-    text = _text(path)
+    text = read_text(path, kind="CSV file (UTF-8 text)", newline="")
     if text.lstrip().startswith(("{", "[")):
         raise InputError("this is JSON, not a CSV table", where=str(path))
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
@@ -52,21 +53,6 @@ def header_in(text: str) -> list[str] | None:
         return next((cells for cells in rows if any(cells)), None)
     except csv.Error:
         return None  # a cell of more than 128 KiB
-
-
-def _text(path: Path) -> str:
-    if path.is_dir():
-        raise InputError("this is a directory, not a file", where=str(path))
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            return file.read()
-    except FileNotFoundError:
-        raise InputError("there is no such file", where=str(path)) from None
-    except UnicodeDecodeError:
-        raise InputError("this is not a CSV file (UTF-8 text)", where=str(path)) from None
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise InputError(f"the file cannot be read ({reason})", where=str(path)) from None
 
 
 def _malformed(path: Path, line: int, error: csv.Error) -> InputError:

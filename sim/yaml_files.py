@@ -63,13 +63,18 @@ for _tag, _pattern in (
     _Loader.add_implicit_resolver(_tag, re.compile(_pattern), list("-+.0123456789"))
 
 
-def _text(path: Path) -> str:
+def read_text(path: Path, *, kind: str = "text file (UTF-8)", newline: str | None = None) -> str:
+    """Return the text of a file, without a byte-order mark; `newline` as in `open`.
+
+    Raises `InputError` where it cannot be read, or holds no text: then it is no `kind`.
+    """
     if path.is_dir():
         raise InputError("this is a directory, not a file", where=str(path))
     try:
-        return path.read_text(encoding="utf-8-sig")
+        with path.open(encoding="utf-8-sig", newline=newline) as file:
+            return file.read()
     except UnicodeDecodeError:
-        raise InputError("this is not a text file (UTF-8)", where=str(path)) from None
+        raise InputError(f"this is not a {kind}", where=str(path)) from None
     except FileNotFoundError:
         raise InputError("there is no such file", where=str(path)) from None
     except OSError as error:
@@ -91,7 +96,7 @@ def _mapping(content: object, path: Path, form: str) -> Mapping[str, object]:
 
 def read_yaml(path: Path) -> Mapping[str, object]:
     """Return the mapping that a YAML file holds, or raise `InputError` in one sentence."""
-    text = _text(path)
+    text = read_text(path)
     try:
         content = yaml.load(text, Loader=_Loader)  # noqa: S506  # derives from the safe loader
     except yaml.MarkedYAMLError as error:
@@ -106,7 +111,7 @@ def read_yaml(path: Path) -> Mapping[str, object]:
 
 def read_json(path: Path) -> Mapping[str, object]:
     """Return the object that a JSON file holds, or raise `InputError` in one sentence."""
-    text = _text(path)
+    text = read_text(path)
     try:
         content = json.loads(text)
     except json.JSONDecodeError as error:

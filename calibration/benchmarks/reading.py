@@ -6,9 +6,9 @@ from typing import Final
 from calibration.benchmarks.table import is_open_loop, read_table
 from calibration.cells import header_in, read_cells
 from calibration.importers import Benchmark, Unusable, is_table, read_benchmark, unknown_format
-from calibration.importers.files import read_text
 from calibration.validate.replay import Statistic
 from calibration.validate.runs import REQUIRED
+from sim.yaml_files import read_text
 
 _LEAST_KNOWN: Final = 3
 

@@ -9,21 +9,6 @@ from sim.errors import InputError
 Document = Mapping[str, object]
 
 
-def read_text(path: Path) -> str:
-    """Return the text of a file, or raise one sentence."""
-    if path.is_dir():
-        raise InputError("this is a directory, not a file", where=str(path))
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InputError("there is no such file", where=str(path)) from None
-    except UnicodeDecodeError:
-        raise InputError("this is not a text file (UTF-8)", where=str(path)) from None
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise InputError(f"the file cannot be read ({reason})", where=str(path)) from None
-
-
 def documents(text: str, path: Path) -> list[Document]:
     """Return the JSON objects of a file: one, a list of them, or one a line.
 

@@ -15,10 +15,11 @@ from calibration.importers import (
     trtllm_bench,
     vllm,
 )
-from calibration.importers.files import Document, documents, read_text
+from calibration.importers.files import Document, documents
 from calibration.importers.record import Benchmark, Read, Unusable
 from calibration.importers.strangers import stranger
 from sim.errors import InputError
+from sim.yaml_files import read_text
 
 FORMATS: Final = (
     sglang,

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from calibration.cells import check_shape, named, read_cells
+from calibration.cells import check_shape, header_in, named, read_cells
 from calibration.importers.gpus import gpu_name
 from calibration.validate.own import OPTIONAL, Own, own_of
 from sim.errors import InputError
+from sim.yaml_files import read_text
 
 REQUIRED: Final = (
     "case",
@@ -85,7 +86,8 @@ def read_runs(path: Path) -> tuple[MeasuredRun, ...]:
 def unread_columns(path: Path) -> tuple[str, ...]:
     """Return the columns of a table of measured runs that nothing here reads."""
     known = {*REQUIRED, *OPTIONAL, SUSPECT, MEASURED_ON}
-    return tuple(name for name in read_cells(path)[0] if name and name not in known)
+    header = header_in(read_text(path)) or []
+    return tuple(name for name in header if name and name not in known)
 
 
 @dataclass(frozen=True, slots=True)

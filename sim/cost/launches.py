@@ -65,8 +65,7 @@ def _collectives(layers: Layers, layout: Layout) -> int:
     found = layout.exchanges(experts=bool(layers.experts))
     count = 0
     if "all_reduce" in found:
-        alone = layout.attention_data == 1
-        count += layers.reduced + layers.reduced_norms + (layers.expert_layers if alone else 0)
+        count += layers.all_reduces(layout) + layers.reduced_norms
     if "all_to_all" in found or "all_gather" in found:
         count += 2 * layers.expert_layers
     return count

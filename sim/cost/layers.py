@@ -51,6 +51,14 @@ class Layers:
     expert_layers: int
     hidden_size: int
 
+    def all_reduces(self, layout: Layout) -> int:
+        """Return how many tensors the ranks add up in a pass.
+
+        Experts' too, unless an exchange with the ranks that split the attention brings them home.
+        """
+        alone = layout.attention_data == 1
+        return self.reduced + (self.expert_layers if alone else 0)
+
     @property
     def compute_precision(self) -> Precision:
         """Format in which most weights are multiplied."""

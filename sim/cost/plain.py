@@ -170,8 +170,7 @@ class Plain:
             fits, link = self._between(gpus)
             fit: CollectiveFit = getattr(fits, name)
             if name == "all_reduce":
-                alone = layout.attention_data == 1
-                count = layers.reduced + (layers.expert_layers if alone else 0)
+                count = layers.all_reduces(layout)
                 seconds = all_reduce_s(tensor, gpus, fit=fit, link_bytes_per_s=link)
                 seconds = self._measured(name, gpus, fit, tensor, seconds, link)
                 yield Timed("all-reduce", count, seconds, bytes_moved=tensor, kind="collective")
