@@ -176,7 +176,10 @@ def experts(system: str, gpu: str, engine: str) -> Iterator["pa.Table"]:
 
     TensorRT-LLM's DeepGEMM rows on Blackwell are far slower than servers are, and so are those of
     ModelOpt's CUTLASS experts on Hopper (a fifth of the bandwidth): they are left out. Of MXFP4
-    experts the rows are taken that the engine runs by default on the GPU.
+    experts the rows are taken that the engine runs by default on the GPU. SGLang's on Hopper are
+    not those: it runs OpenAI's `triton_kernels` there (`moe_runner_backend` "auto" of gpt-oss,
+    `ServerArgs._handle_model_specific_adjustments`), the wheel has its generic Triton kernel, a
+    third as fast; vLLM's rows of the right one stand in.
     """
     rows = read_rows(system, "moe", engine, "moe_perf")
     if rows is None:
@@ -186,6 +189,8 @@ def experts(system: str, gpu: str, engine: str) -> Iterator["pa.Table"]:
     slow = ("deepgemm", "modeloptfp8moe_flashinfer_cutlass") if system in HOPPER else ("deepgemm",)
     names = [str(name) for name in rows.columns["kernel_source"]]
     kept &= np.array([not any(one in name for one in slow) for name in names])
+    if engine == "sglang" and system in HOPPER:
+        kept &= rows.columns["moe_dtype"] != UNPACKED
     rows = rows.where(kept)
     hidden, width = rows.columns["hidden_size"], rows.columns["inter_size"]
     ungated = np.zeros(len(rows), dtype=bool)
