@@ -72,8 +72,8 @@ CAUSES: Final = (
         "thousands of sequences",
         "Predicted too fast with 1,000 to 4,000 sequences in flight, the more the smaller the"
         " model: likely TensorRT-LLM's host, which has work for each (sampling, responses), where"
-        " the preset, found on runs of up to 64 users, has none; and ranks of data-parallel attention"
-        " are taken as evenly full.",
+        " the preset, found on runs of up to 64 users, has none; and ranks of data-parallel"
+        " attention are taken as evenly full.",
         ("trtllm-docs",),
     ),
     Cause(

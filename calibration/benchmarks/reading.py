@@ -6,6 +6,7 @@ from typing import Final
 from calibration.benchmarks.table import is_table_of_runs, read_table
 from calibration.cells import header_in, read_cells
 from calibration.importers import Benchmark, Unusable, is_table, read_benchmark, unknown_format
+from calibration.importers.printed import recognises_text
 from calibration.validate.replay import Statistic
 from calibration.validate.runs import REQUIRED
 from sim.yaml_files import read_text
@@ -38,6 +39,6 @@ def read_file(path: Path, statistic: Statistic) -> tuple[Benchmark | Unusable, .
     header = header_of(path)
     if header is not None and is_table_of_runs(header):
         return read_table(path, statistic)
-    if header is not None and not is_table(header):
+    if header is not None and not is_table(header) and not recognises_text(read_text(path)):
         raise unknown_format(path, read_cells(path)[0])
     return read_benchmark(path)

@@ -11,6 +11,7 @@ from calibration.importers import (
     inference_perf,
     inferencex,
     llmperf,
+    printed,
     sglang,
     trtllm_bench,
     vllm,
@@ -43,8 +44,10 @@ def read_benchmark(path: Path) -> tuple[Read, ...]:
     if not content.strip():
         raise InputError("the file is empty", where=str(path))
     header = header_in(content) or ()
-    if aiperf.recognises_table(header):
-        found: list[Read] = [aiperf.read(aiperf.document_of(content), path.stem)]
+    if printed.recognises_text(content):
+        found: list[Read] = list(_blocks(content, path))
+    elif aiperf.recognises_table(header):
+        found = [aiperf.read(aiperf.document_of(content), path.stem)]
     elif vllm.recognises(header):
         found = list(_runs(_lines(path), path))
     else:
@@ -79,6 +82,15 @@ def _runs(found: Iterable[Document], path: Path) -> Iterable[Read]:
         read = next((one for one in FORMATS if one.recognises(document)), None)
         if read is None:
             raise unknown_format(path, list(document))
+        yield from read.read_all(document, case)
+
+
+def _blocks(content: str, path: Path) -> Iterable[Read]:
+    """Return the runs of a text that a tool printed: it does not hold all keys of a file."""
+    listed = list(printed.documents_of(content))
+    for place, document in enumerate(listed, 1):
+        case = path.stem if len(listed) == 1 else f"{path.stem} #{place}"
+        read = sglang if sglang.recognises(document) else vllm
         yield from read.read_all(document, case)
 
 

@@ -135,3 +135,24 @@ def test_a_count_that_is_none_crashes_nothing(written: Callable[..., Path], coun
     }  # fmt: skip
     with pytest.raises(InputError):
         validate_benchmark(written(run))
+
+
+def test_the_drafter_of_a_scenario_takes_its_time(written: Callable[..., Path]) -> None:
+    def gap_ms(host_us: float) -> float:
+        draft = {"kind": "eagle", "version": 3, "host_us_per_pass": host_us}
+        scenario = build_scenario(
+            {"name": "drafted", "model": "llama-3.1-8b", "hardware": "h100_sxm",
+             "decoding": {"name": "speculative", "draft_tokens": 2, "acceptance_rate": 0.5,
+                          "draft": draft},
+             "workload": {"arrivals": {"kind": "closed_loop", "users": 1},
+                          "input_tokens": {"kind": "fixed", "tokens": 9},
+                          "output_tokens": {"kind": "fixed", "tokens": 9}}},
+            where="here", folder=Path(),
+        )  # fmt: skip
+        (row,) = validate_benchmark(
+            written({**SUITE, "spec_decoding": "mtp"}), scenario=scenario
+        ).compared
+        return row.predicted.figures["tpot_mean_ms"]
+
+    # two passes of the drafter a round, and 1 + 0.5 + 0.25 tokens
+    assert gap_ms(3000) - gap_ms(1000) == pytest.approx(2 * 2 / 1.75, rel=0.05)
