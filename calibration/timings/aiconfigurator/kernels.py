@@ -186,12 +186,16 @@ def experts(system: str, gpu: str, engine: str) -> Iterator["pa.Table"]:
     slow = ("deepgemm", "modeloptfp8moe_flashinfer_cutlass") if system in HOPPER else ("deepgemm",)
     names = [str(name) for name in rows.columns["kernel_source"]]
     kept &= np.array([not any(one in name for one in slow) for name in names])
-    rows = rows.where(kept)
+    yield expert_table(rows.where(kept), gpu)
+
+
+def expert_table(rows: Rows, gpu: str) -> "pa.Table":
+    """Return rows of routed experts as rows of the schema."""
     hidden, width = rows.columns["hidden_size"], rows.columns["inter_size"]
     ungated = np.zeros(len(rows), dtype=bool)
     for pair in UNGATED:
         ungated |= (hidden == pair[0]) & (width == pair[1])
-    yield _table(
+    return _table(
         rows,
         gpu,
         "experts",
