@@ -97,6 +97,11 @@ above are of today.
   few tokens: 123 for 63 us a layer with four. With them the four rows are 0 to 4 % short in TPOT,
   24 to 33 % with Triton's; first tokens are 12 to 36 % late, where they were 7 % early to 3 %
   late: prompts of all models with experts are taken as 1.5 times their kernels.
+- **MiniMax-M2.5 on vLLM: what is not counted.** vLLM multiplies the router in FP32 (pull request
+  42501 would have ended that), which no table times; it is counted in bf16. The norms of queries
+  and keys need one all-reduce a layer since pull request 31493 (2025-12-29; SGLang's 14416), and
+  two are counted: with one, TPOT of the 44 rows would be 1 to 4 % shorter, and 5.6 instead of
+  5.0 % off in the median. The one hides the other.
 - **Lengths of Llama-70B on TensorRT-LLM.** Means of 0.75 of the nominal length (50 to 100 %) would
   make TTFT 12 % too short in the median of 17 rows; with 0.9 (80 to 100 %) it is 3 %. TPOT does
   not tell.
