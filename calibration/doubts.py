@@ -24,8 +24,10 @@ above are of today.
   experts is 5.4 ms of a simulated pass and DeepGEMM, which both scripts take, needs 5.2 ms for the
   experts in the wheel's table. No plain pass is that short, so they are simulated with three
   drafts, as `dsr1_fp8_b200_trt_mtp_slurm.sh` (40be3a4b) drafts: 23 to 34 % short instead of 33 to
-  54 % long. What else of that version was slow is not known. *Not known* (3): long prompts on
-  eight GPUs, simulated without.
+  54 % long. What else of that version was slow is not known: with the experts of DeepGEMM, as the
+  wheel times them in 1.3.0rc20, they would be 21 to 35 % short, and the two plain rows with
+  experts spread no better; their first tokens are 40 to 58 % early either way. *Not known* (3):
+  long prompts on eight GPUs, simulated without.
   The seven draft three tokens (data-parallel: one) with the means that TensorRT-LLM published for
   this model on eight B200 (2.82 and 1.92 tokens a pass, 2025-05): their median error of TPOT falls
   from 42 to 12 %. The published means are of one request at a time on prompts not named, where
@@ -68,7 +70,8 @@ above are of today.
   TPOT. A limit that the generator sets too (`--max-prefill-tokens`) is not in force in the rows:
   240 users on eight GPUs get 1.8 prompts in for each token, where it lets in one.
 - **DeepSeek-R1 on SGLang.** Prompts on B200 take 1.7 times their kernels, on H200 hardly longer
-  than these; one factor stands for both. With experts spread (three rows of 8,192 tokens on B200)
+  than these; one factor stands for both. The script of B200 takes FlashInfer's products by blocks
+  of FP8 (`SGLANG_ENABLE_FLASHINFER_GEMM`, DeepGEMM's off), while the tables hold DeepGEMM's alone. With experts spread (three rows of 8,192 tokens on B200)
   they take twice as long as without. First tokens of short prompts come about 0.1 s later than
   simulated at any load, as if the first round took a second more: kernels that are compiled when a
   size is first seen (vLLM issue 56684 has 3 s for each). No constant was made for that.
