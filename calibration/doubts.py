@@ -71,8 +71,9 @@ above are of today.
   240 users on eight GPUs get 1.8 prompts in for each token, where it lets in one.
 - **DeepSeek-R1 on SGLang.** Prompts on B200 take 1.7 times their kernels, on H200 hardly longer
   than these; one factor stands for both. The script of B200 takes FlashInfer's products by blocks
-  of FP8 (`SGLANG_ENABLE_FLASHINFER_GEMM`, DeepGEMM's off), while the tables hold DeepGEMM's alone. With experts spread (three rows of 8,192 tokens on B200)
-  they take twice as long as without. First tokens of short prompts come about 0.1 s later than
+  of FP8 (`SGLANG_ENABLE_FLASHINFER_GEMM`, DeepGEMM's off), while the tables hold DeepGEMM's
+  alone. With experts spread (three rows of 8,192 tokens on B200) they take twice as long as
+  without. First tokens of short prompts come about 0.1 s later than
   simulated at any load, as if the first round took a second more: kernels that are compiled when a
   size is first seen (vLLM issue 56684 has 3 s for each). No constant was made for that.
 - **gpt-oss with 512 users on H100.** In all seven rows, five of them marked suspect, the first
