@@ -26,8 +26,11 @@ above are of today.
   drafts, as `dsr1_fp8_b200_trt_mtp_slurm.sh` (40be3a4b) drafts: 23 to 34 % short instead of 33 to
   54 % long. What else of that version was slow is not known: with the experts of DeepGEMM, as the
   wheel times them in 1.3.0rc20, they would be 21 to 35 % short, and the two plain rows with
-  experts spread no better; their first tokens are 40 to 58 % early either way. *Not known* (3):
-  long prompts on eight GPUs, simulated without.
+  experts spread no better; their first tokens are 40 to 58 % early either way. An early version of
+  that code (fused_moe_deepgemm.py at 01738366, of a day not known) starts some twenty kernels more
+  a layer and puts the scales of all experts' weights in order anew in each pass, where later ones
+  do it at loading: that would be late first tokens and slow passes, but nobody timed it. *Not
+  known* (3): long prompts on eight GPUs, simulated without.
   The seven draft three tokens (data-parallel: one) with the means that TensorRT-LLM published for
   this model on eight B200 (2.82 and 1.92 tokens a pass, 2025-05): their median error of TPOT falls
   from 42 to 12 %. The published means are of one request at a time on prompts not named, where
@@ -73,9 +76,9 @@ above are of today.
   than these; one factor stands for both. The script of B200 takes FlashInfer's products by blocks
   of FP8 (`SGLANG_ENABLE_FLASHINFER_GEMM`, DeepGEMM's off), while the tables hold DeepGEMM's
   alone. With experts spread (three rows of 8,192 tokens on B200) they take twice as long as
-  without. First tokens of short prompts come about 0.1 s later than
-  simulated at any load, as if the first round took a second more: kernels that are compiled when a
-  size is first seen (vLLM issue 56684 has 3 s for each). No constant was made for that.
+  without. First tokens of short prompts come about 0.1 s later than simulated at any load, as if
+  the first round took a second more: kernels that are compiled when a size is first seen (vLLM
+  issue 56684 has 3 s for each). No constant was made for that.
 - **gpt-oss with 512 users on H100.** In all seven rows, five of them marked suspect, the first
   token takes 81 to 83 % of a request's time, whatever the lengths and GPUs: no queue does that. On
   eight GPUs a prompt of 8,192 tokens would take the server 46 ms, a third of what it takes with 4
