@@ -36,11 +36,17 @@ UNPACKED, MIXED = "w4a16_mxfp4", "w4a8_mxfp4_mxfp8"
 """MXFP4 weights that kernels unpack to 16 bits, and that they multiply with MXFP8 activations."""
 GEMM_FORMATS: Final = ("bfloat16", "fp8", "fp8_block", "nvfp4", "sq")
 """Weight-only products run in 16 bits in our cost model and take their coefficients."""
-BIMODAL: Final = frozenset({"b200_sxm", "b300_sxm", "gb200", "gb300"})
-"""GPUs whose fp8 products under vLLM jump between two times from one M to the next."""
-BLACKWELL: Final = (*BIMODAL, "rtx_pro_6000")
-"""GPUs on which TensorRT-LLM multiplies MXFP4 experts with MXFP8 activations (compute capability
-10 and more: `ModelConfig.get_mxfp4_quant_algo`, tensorrt_llm/_torch/model_config.py)."""
+SM100: Final = frozenset({"b200_sxm", "b300_sxm", "gb200", "gb300"})
+"""Compute capability 10. Their fp8 products under vLLM jump between two times from one M to the
+next."""
+MIXES: Final = MappingProxyType({"trtllm": {*SM100, "rtx_pro_6000"}, "sglang": SM100})
+"""By engine, the GPUs on which it multiplies MXFP4 experts with MXFP8 activations by default.
+
+TensorRT-LLM: compute capability 10 and more (`ModelConfig.get_mxfp4_quant_algo`,
+tensorrt_llm/_torch/model_config.py). SGLang: `flashinfer_mxfp4` on 10 only, with
+`flashinfer_mxfp4_moe_precision` at its default, which quantises them (`Mxfp4MoEMethod.apply`,
+python/sglang/srt/layers/quantization/mxfp4.py at bafa16ec; on 12 it takes kernels of 16 bits).
+vLLM does so where it is told to."""
 HOPPER: Final = frozenset({"h100_sxm", "h200_sxm"})
 """GPUs whose fp8 experts by ModelOpt's CUTLASS kernel are no server's choice."""
 UNGATED: Final = frozenset({(2688, 1856), (1024, 2688), (2048, 5120), (8192, 5120)})
@@ -65,7 +71,7 @@ def gemms(system: str, gpu: str, engine: str) -> Iterator["pa.Table"]:
     rows = rows.where(known)
     m, n, k = (rows.columns[name] for name in ("m", "n", "k"))
     latency = rows.number("latency") / MS_PER_S
-    if engine == "vllm" and gpu in BIMODAL:
+    if engine == "vllm" and gpu in SM100:
         latency = _running_minimum(rows, latency)
     yield _table(
         rows,
@@ -181,7 +187,7 @@ def experts(system: str, gpu: str, engine: str) -> Iterator["pa.Table"]:
     rows = read_rows(system, "moe", engine, "moe_perf")
     if rows is None:
         return
-    other = UNPACKED if engine == "trtllm" and gpu in BLACKWELL else MIXED
+    other = UNPACKED if gpu in MIXES.get(engine, ()) else MIXED
     kept = np.isin(rows.columns["moe_dtype"], [name for name in FORMATS if name != other])
     slow = ("deepgemm", "modeloptfp8moe_flashinfer_cutlass") if system in HOPPER else ("deepgemm",)
     names = [str(name) for name in rows.columns["kernel_source"]]
