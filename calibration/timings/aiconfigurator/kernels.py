@@ -47,6 +47,9 @@ tensorrt_llm/_torch/model_config.py). SGLang: `flashinfer_mxfp4` on 10 only, wit
 `flashinfer_mxfp4_moe_precision` at its default, which quantises them (`Mxfp4MoEMethod.apply`,
 python/sglang/srt/layers/quantization/mxfp4.py at bafa16ec; on 12 it takes kernels of 16 bits).
 vLLM does so where it is told to."""
+GENERATED, UNGATED_ALONE = "moe_torch_flow_min_latency", "moe_torch_flow_nongated"
+"""Experts in NVFP4 by TensorRT-LLM's backend `TRTLLM` (the collector sets `moe_backend` so), and
+those of two matrices, of which no other kernel was timed."""
 HOPPER: Final = frozenset({"h100_sxm", "h200_sxm"})
 """GPUs whose fp8 experts by ModelOpt's CUTLASS kernel are no server's choice."""
 UNGATED: Final = frozenset({(2688, 1856), (1024, 2688), (2048, 5120), (8192, 5120)})
@@ -182,7 +185,10 @@ def experts(system: str, gpu: str, engine: str) -> Iterator["pa.Table"]:
 
     TensorRT-LLM's DeepGEMM rows on Blackwell are far slower than servers are, and so are those of
     ModelOpt's CUTLASS experts on Hopper (a fifth of the bandwidth): they are left out. Of MXFP4
-    experts the rows are taken that the engine runs by default on the GPU.
+    experts the rows are taken that the engine runs by default on the GPU. NVFP4 experts of
+    TensorRT-LLM on compute capability 10 are those of its backend `TRTLLM`, which NVIDIA's
+    scripts set; those of CUTLASS take twice as long. B300 and GB300 were timed with CUTLASS
+    alone: their rows are left out, and the same generated kernels under vLLM stand in.
     """
     rows = read_rows(system, "moe", engine, "moe_perf")
     if rows is None:
@@ -192,6 +198,9 @@ def experts(system: str, gpu: str, engine: str) -> Iterator["pa.Table"]:
     slow = ("deepgemm", "modeloptfp8moe_flashinfer_cutlass") if system in HOPPER else ("deepgemm",)
     names = [str(name) for name in rows.columns["kernel_source"]]
     kept &= np.array([not any(one in name for one in slow) for name in names])
+    if engine == "trtllm" and gpu in SM100:
+        generated = (GENERATED, UNGATED_ALONE) if GENERATED in names else ()
+        kept &= (rows.columns["moe_dtype"] != "nvfp4") | np.isin(names, generated)
     rows = rows.where(kept)
     hidden, width = rows.columns["hidden_size"], rows.columns["inter_size"]
     ungated = np.zeros(len(rows), dtype=bool)
