@@ -16,6 +16,7 @@ from calibration.timings.aiconfigurator.served import (
     experts_served,
     latent_served,
 )
+from calibration.timings.aiconfigurator.sisters import confirmed
 from calibration.timings.aiconfigurator.wheel import Rows, read_rows
 from calibration.timings.schema import MXFP8
 from calibration.timings.table import from_columns
@@ -180,6 +181,7 @@ def experts(system: str, gpu: str, engine: str) -> Iterator["pa.Table"]:
         np.isin(rows.columns["moe_dtype"], list(FORMATS))
         & experts_served(rows.columns, gpu, engine)
     )
+    rows = rows.where(confirmed(rows, gpu))
     hidden, width = rows.columns["hidden_size"], rows.columns["inter_size"]
     ungated = np.zeros(len(rows), dtype=bool)
     for pair in UNGATED:
