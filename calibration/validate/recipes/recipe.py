@@ -113,6 +113,8 @@ class Script:
     many_users: int = 16
     stream_interval_tokens: int = 1
     mxfp4_experts_of: str | None = None
+    graph_tokens: int = 0
+    """Tokens of the largest captured pass (`max-cudagraph-capture-size`); 0: the default."""
 
     def fits(self, run: MeasuredRun, family: str) -> bool:
         """Whether a run can be one that this script served."""
@@ -141,8 +143,19 @@ class Script:
             yield "pick_up_every_passes", passes
         if self.mxfp4_experts_of is not None:
             yield "mxfp4_experts_of", self.mxfp4_experts_of
+        if self.graph_tokens:
+            yield "graph_batch_sizes", graph_sizes(self.graph_tokens)
         if self.stream_interval_tokens > 1:
             yield from streaming(self.stream_interval_tokens).items()
+
+
+def graph_sizes(largest: int) -> list[int]:
+    """Return the sizes that vLLM captures up to a largest one (`_set_cudagraph_sizes`).
+
+    >>> graph_sizes(288)[:6], graph_sizes(288)[-4:]
+    ([1, 2, 4, 8, 16, 24], [248, 256, 272, 288])
+    """
+    return [1, 2, 4, *range(8, 256, 8), *range(256, largest + 1, 16)]
 
 
 def streaming(interval_tokens: int) -> dict[str, object]:

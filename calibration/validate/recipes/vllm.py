@@ -7,6 +7,7 @@ from calibration.validate.runs import MeasuredRun
 
 _B = ("b200_sxm", "b300_sxm")
 _NOW = "8eec0d4e"
+_GRAPH_TOKENS: Final = 2048
 SCRIPTS: Final = (
     # Two versions for H100 can be read: the first leaves the cache at bf16, one of Oct 2025
     # (70b_fp8_h100_slurm.sh@2a205bb3) says fp8. The runs are older than the second: 64 users with
@@ -15,15 +16,25 @@ SCRIPTS: Final = (
     Script("70b_fp8_h200_slurm.sh@409e9a48", "llama-70b", "fp8", ("h200_sxm",), "fp8"),
     Script("70b_fp8_b200_docker.sh@bb4c7f93", "llama-70b", "fp8", ("b200_sxm",), "fp8"),
     Script("70b_fp4_b200_docker.sh@bb4c7f93", "llama-70b", "fp4", ("b200_sxm",), "fp8"),
-    # No `kv-cache-dtype` on Hopper; experts in Marlin kernels (VLLM_MXFP4_USE_MARLIN).
-    Script(f"gptoss_fp4_h100.sh@{_NOW}", "gpt-oss-120b", "fp4", ("h100_sxm",)),
-    Script(f"gptoss_fp4_h200.sh@{_NOW}", "gpt-oss-120b", "fp4", ("h200_sxm",)),
+    # No `kv-cache-dtype` on Hopper; experts in Marlin kernels (VLLM_MXFP4_USE_MARLIN). All three
+    # set `max-cudagraph-capture-size: 2048`: graphs by pieces hold short prompts.
+    Script(
+        f"gptoss_fp4_h100.sh@{_NOW}",
+        *("gpt-oss-120b", "fp4", ("h100_sxm",)),
+        graph_tokens=_GRAPH_TOKENS,
+    ),
+    Script(
+        f"gptoss_fp4_h200.sh@{_NOW}",
+        *("gpt-oss-120b", "fp4", ("h200_sxm",)),
+        graph_tokens=_GRAPH_TOKENS,
+    ),
     # VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8: activations of experts in MXFP8, by the kernels that
     # FlashInfer has of TensorRT-LLM
     Script(
         f"gptoss_fp4_b200.sh@{_NOW}",
         *("gpt-oss-120b", "fp4", ("b200_sxm",), "fp8"),
         mxfp4_experts_of="trtllm",
+        graph_tokens=_GRAPH_TOKENS,
     ),
     Script(
         f"kimik2.5_int4_{{h200,b200,b300}}.sh@{_NOW}",

@@ -152,7 +152,7 @@ def test_a_token_budget_is_of_each_rank(a_run: Callable[..., MeasuredRun]) -> No
         ),
         (
             ("openai/gpt-oss-120b", "vllm", "b200_sxm", "fp4", 64, 1024),
-            ("fp8", 8192, {"mxfp4_experts_of": "trtllm"}),
+            ("fp8", 8192, {"mxfp4_experts_of": "trtllm", "graphs": 2048}),
         ),
         (
             ("openai/gpt-oss-120b", "trtllm", "h200_sxm", "fp4", 64, 1024),
@@ -193,6 +193,9 @@ def test_scripts_of_the_suite_set_what_their_lines_say(
     if stream is not None:
         assert options.pop("stream_first_token") is True
         options["stream"] = stream
+    sizes = options.pop("graph_batch_sizes", None)
+    if isinstance(sizes, list):
+        options["graphs"] = max(sizes)
     assert (recipe.kv_precision, recipe.max_batched_tokens, options) == told
     assert "@" in recipe.script
 
@@ -269,3 +272,19 @@ def test_generated_sglang_servers_mix_prompts_into_decode_passes(
         assert recipe_of(a_run(cells | {"gpu": gpu})).max_batched_tokens == tokens
     assert recipe_of(run, "engine").scheduler is None
     assert recipe_of(a_run(cells | {"engine": "vllm"})).scheduler is None
+
+
+@pytest.mark.parametrize("gpu", ["h100_sxm", "h200_sxm", "b200_sxm"])
+def test_graphs_of_gpt_oss_hold_passes_of_up_to_2048_tokens(
+    a_run: Callable[..., MeasuredRun], gpu: str
+) -> None:
+    """`max-cudagraph-capture-size: 2048`: 1, 2, 4, by 8 to 248, by 16 from 256 to 2,048.
+
+    3 + 31 + 113 sizes.
+    """
+    cells = {"model": "openai/gpt-oss-120b", "engine": "vllm", "weights": "fp4", "gpu": gpu}
+    run = a_run(cells | {"input_tokens": 1024, "output_tokens": 1024})
+    sizes = recipe_of(run).engine_options["graph_batch_sizes"]
+    assert isinstance(sizes, list)
+    assert sizes == sorted(set(sizes))
+    assert (len(sizes), sizes[:4], sizes[-2:]) == (147, [1, 2, 4, 8], [2032, 2048])
