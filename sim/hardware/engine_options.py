@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 MemoryRule = Literal["share_of_memory", "share_of_free"]
 SchedulerKind = Literal["chunked_prefill", "prefill_first", "decode_first", "static_batching"]
 KvReserve = Literal["on_demand", "whole_answer"]
-GraphSizes = Annotated[tuple[Annotated[int, Ge(1), Le(1 << 20)], ...], Field(max_length=4096)]
+GraphSizes = Annotated[tuple[Annotated[int, Ge(0), Le(1 << 20)], ...], Field(max_length=4096)]
 Microseconds = Annotated[float, Ge(0), Le(1_000_000), Field(allow_inf_nan=False)]
 
 
@@ -33,7 +33,7 @@ class EngineOptions(BaseModel):
     """Tokens per pass for which CUDA graphs are captured, rising; a smaller pass is padded to the
     next of them, a larger one runs without a graph. Empty or absent: every size is captured, no
     padding, no limit, so that no pass without prompts pays launches, whole-sequence diffusion
-    included. Eager mode is `[1]`: only a pass of one token has a graph."""
+    included. Eager mode is `[0]`: no pass has a graph."""
     eager_host_us_per_pass: Microseconds | None = None
     """More host time for a pass beyond the largest graph, µs."""
     asynchronous: bool | None = None

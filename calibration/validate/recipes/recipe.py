@@ -82,6 +82,23 @@ def default_tokens(run: MeasuredRun) -> int:
     return (2048 if small else MAX_BATCHED_TOKENS) * run.attention_data_parallel
 
 
+def default_sequences(engine: str, gpu: str, ranks: int) -> int | None:
+    """Return how many sequences an engine runs at once, all ranks together, if nothing says it.
+
+    vLLM: 1,024 on GPUs with 70 GiB or more that are no A100, else 256
+    (`EngineArgs.get_batch_defaults`, since 0.9; 256 before). SGLang: 2,048 or more, up to 4,096
+    as the pool has room (`max_running_requests` is None). TensorRT-LLM: `max_batch_size` = 2,048.
+    Each is a number of one rank. None: the engine is none of these.
+    """
+    try:
+        memory_gib = load_gpu(gpu).memory_bytes.value / GIB
+    except SimError:
+        return None  # the run is refused, with the reason
+    small = memory_gib < _VLLM_LARGE_GIB or "a100" in gpu
+    each = {"vllm": 256 if small else 1024, "sglang": 2048, "trtllm": 2048}.get(engine)
+    return None if each is None else each * ranks
+
+
 def defaults(run: MeasuredRun) -> Recipe:
     """Return the engine's own defaults, and experts spread as the row says."""
     return Recipe(
