@@ -1,30 +1,33 @@
 """The usual boundaries of the usual replica, one after the other in a tight loop.
 
-Usual is a replica of one lane that knows its arrivals, serves first come, first served, with
-chunked prefill, and has KV to spare. Then two kinds of passes make up nearly all of a run: a batch
-that only decodes, until a request ends or comes, and one pass that takes one whole new prompt
-along. `Replica` can do both, and all else, step by step: here they are done at once, to the same
-bit (a test sees to it), and whatever is not so simple is left to it.
+Usual is a replica of one lane that knows its arrivals, serves first come, first served (who is
+seen late, once it is) with chunked prefill, and has KV to spare, or reserves it. Then two kinds of
+passes make up nearly all of a run: a batch that only decodes, until a request ends or comes, and
+one pass that takes one whole new prompt along. `Replica` can do both, and all else, step by step:
+here they are done at once, to the same bit (a test sees to it), and whatever is not so simple is
+left to it.
 """
 
 from collections import deque
 from collections.abc import Callable
 from heapq import heappop
+from math import inf
 
 from sim.cost import NO_LIMIT
 from sim.cost.quick import Line, Mixed
-from sim.engine.kv_pool import KvPool
+from sim.engine.kv_pool import KvPool, ReservingPool
 from sim.engine.log import LEAP
 from sim.engine.pricing import Pricer, billed_to_input, chunks_of, cut_at
+from sim.engine.queues import PickUpQueue, Queue
 from sim.engine.replica import Replica
 from sim.engine.schedulers import ChunkedPrefill
 
 _Pass = Callable[[float], float]
 """From the time at which passes begin to that at which they end, s; -1 where they are not simple
 enough."""
-_Decode = Callable[[float, int], float]
-"""The same for at most so many passes; 0 while the scheduler has not been asked: it must be where
-KV may run short."""
+_Decode = Callable[[float, int, bool], float]
+"""The same for at most so many passes, and whether the scheduler was asked: it must be where KV
+may run short."""
 _Mixed = Callable[[float, int, int, int, float, int, int], float]
 """The same for a pass that holds what `chunks_of` returns."""
 
@@ -38,12 +41,12 @@ def quiet_passes(replica: Replica) -> _Pass | None:
     usual = (
         type(replica) is Replica
         and type(scheduler) is ChunkedPrefill
-        and type(pool) is KvPool
+        and type(pool) in {KvPool, ReservingPool}
         and type(replica.pricer) is Pricer
-        and isinstance(replica.waiting, deque)
+        and isinstance(_line(replica), deque)
         and replica.leaping
         and replica.policy is None
-        and scheduler.rules is None
+        and (scheduler.rules is None or scheduler.rules.only_pick_up)
         and pool.plain_tokens >= 0
     )
     if not usual or quick is None:
@@ -52,35 +55,61 @@ def quiet_passes(replica: Replica) -> _Pass | None:
     return _passes_of(replica, decode, _prompt_of(replica, mixed), _chunks_of(replica, mixed))
 
 
+def _line(replica: Replica) -> Queue:
+    """Return those who wait and were seen: they may be admitted, in their order."""
+    waiting = replica.waiting
+    return waiting.seen if isinstance(waiting, PickUpQueue) else waiting
+
+
+def _look_of(replica: Replica) -> Callable[[], int] | None:
+    """Return what lets new requests be seen whose time has come, before a pass without prompts.
+
+    It returns the most passes until it must look again. None where all are seen at once.
+    """
+    waiting, members = replica.waiting, replica.batch.members
+    if not isinstance(waiting, PickUpQueue):
+        return None
+    line, new, coming, look = waiting.seen, waiting.new, waiting.coming, waiting.look
+
+    def seen() -> int:
+        if not (new or coming or line):
+            return NO_LIMIT
+        return look(replica.passes, idle=not members, prompts=False) or NO_LIMIT
+
+    return seen
+
+
 def _passes_of(  # noqa: C901  # one loop: calls cost as much as what they would tidy up
     replica: Replica, decode: _Decode, prompt: _Pass, chunks: _Pass
 ) -> _Pass:
-    batch, feed, waiting, fill = (
-        replica.batch,
-        replica.feed,
-        replica.waiting,
+    batch, feed, line, look = replica.batch, replica.feed, _line(replica), _look_of(replica)
+    fill, take_next, phase_ended = (
         replica.scheduler.fill,
+        replica.take_next,
+        replica.phase_ended,
     )
-    ends, members, take_next = batch.ends, batch.members, replica.take_next
-    phase_ended = replica.phase_ended
+    ends, members = batch.ends, batch.members
 
     def passes(now: float) -> float:  # noqa: C901
         """Return the time of the boundary at which nobody runs, or the measured are through."""
         while replica.own_left:
             then = -1.0
-            if not (waiting or replica.prefilling):
-                if not members:
-                    return now
-                then = decode(now, 0)
-            elif len(waiting) == 1 and not replica.prefilling:
-                then = prompt(now)
+            if not replica.prefilling:
+                most = NO_LIMIT if look is None else look()
+                if not line:
+                    if not members:
+                        return now
+                    then = decode(now, most, False)  # noqa: FBT003
+                elif len(line) == 1:
+                    then = prompt(now)
             if then < 0.0:
                 replica.now_s = now
                 preempted = fill(replica)
+                most, replica.horizon = replica.horizon or NO_LIMIT, 0
                 if replica.prefilling:
                     then = chunks(now)
                 elif members:
-                    then = decode(now, 1 if preempted else NO_LIMIT)
+                    then = decode(now, 1 if preempted else most, True)  # noqa: FBT003
                 else:
                     return now
             now, gone = then, replica.passes
@@ -106,14 +135,15 @@ def _chunks_of(replica: Replica, mixed: _Mixed) -> _Pass:
 def _decode_of(replica: Replica, line: Line) -> _Decode:
     batch, feed, pool, log = replica.batch, replica.feed, replica.pool, replica.log
     drafter, index, row = replica.pricer.drafter, replica.index, LEAP.pack
-    members, tokens, size = batch.members, pool.plain_tokens, pool.shape.block_tokens
-    waiting, ends = replica.waiting, batch.ends
+    members, size = batch.members, pool.shape.block_tokens
+    tokens = inf if isinstance(pool, ReservingPool) else pool.plain_tokens
+    line_up, ends, watchful = _line(replica), batch.ends, replica.scheduler.watchful
 
-    def decode(now: float, most: int) -> float:
+    def decode(now: float, most: int, asked: bool) -> float:  # noqa: FBT001
         """Leap until a phase ends, KV runs short or a request comes that may be admitted."""
         count, held, passes = len(members), batch.held, replica.passes
         room = tokens - held - count * size
-        if room < 0 and not most:
+        if room < 0 and not asked:
             return -1.0
         positions, logits, read = batch.positions, batch.logit_positions, batch.read
         growth, pairs, pairs_growth = batch.growth, batch.pairs, batch.pairs_growth
@@ -127,13 +157,15 @@ def _decode_of(replica: Replica, line: Line) -> _Decode:
         if sequence.serial != serial or sequence.joined < 0:  # it was preempted since
             end = batch.next_breakpoint()
         ahead = end - passes
-        if ahead > limit or most == 1:
-            ahead = 1 if most == 1 else limit
+        if ahead > limit:  # noqa: PLR1730  # hot
+            ahead = limit
+        if ahead > most:  # noqa: PLR1730
+            ahead = most
         if growth * ahead > room and ahead > 1:
             ahead = pool.passes_that_fit(batch, passes, ahead)
         duration_s = ahead * first_s + slope_s * (ahead * (ahead - 1) / 2)
         coming_s = feed.next_s - now
-        if coming_s < duration_s and ahead > 1 and not waiting:
+        if coming_s < duration_s and ahead > 1 and (watchful or not line_up):
             ahead, duration_s = cut_at(first_s, slope_s, coming_s, ahead)
         log.leaps += row(
             index, now, first_s, slope_s, ahead, count, positions, logits, read,
@@ -149,16 +181,14 @@ def _decode_of(replica: Replica, line: Line) -> _Decode:
 
 
 def _prompt_of(replica: Replica, mixed: _Mixed) -> _Pass:
-    batch, pool, waiting, scheduler = (
-        *(replica.batch, replica.pool),
-        *(replica.waiting, replica.scheduler),
-    )
+    batch, pool, line, scheduler = replica.batch, replica.pool, _line(replica), replica.scheduler
     most, budget = scheduler.max_sequences, scheduler.max_batched_tokens
-    members, tokens, size = batch.members, pool.plain_tokens, pool.shape.block_tokens
+    members, size, reserves = batch.members, pool.shape.block_tokens, type(pool) is ReservingPool
+    tokens = inf if reserves else pool.plain_tokens
 
     def prompt(now: float) -> float:
         """Take the whole prompt of a new request along, if there is room for all of it."""
-        head, count, positions = waiting[0], len(members), batch.positions
+        head, count, positions = line[0], len(members), batch.positions
         chunk, phase = head.target, head.phase
         coming = positions + (phase.positions if phase else 0)
         if (
@@ -168,6 +198,7 @@ def _prompt_of(replica: Replica, mixed: _Mixed) -> _Pass:
             or positions + chunk > budget
             or coming > budget
             or batch.held + chunk + (count + 1) * size > tokens  # the last block may not be full
+            or (reserves and pool.blocks_of(head, chunk) > pool.least_free(batch))
         ):
             return -1.0
         replica.now_s = now

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sim.cost import KvShape
 from sim.decoding import Autoregressive, BlockDiffusion, Speculative, Strategy
 from sim.engine import simulate
+from sim.engine.habits import Habits
 from sim.engine.limits import Limits
 from sim.engine.replica import Replica
 from sim.records import Simulation, Traffic
@@ -69,14 +70,25 @@ def a_case(strategy: Strategy, limits: Limits, seed: int, requests_per_s: float)
 
 ROOMY = Limits(1, 64, 2048, KvShape(blocks=4096, block_tokens=16), 1 << 20)
 TIGHT = replace(ROOMY, max_sequences=12, max_batched_tokens=480, kv=KvShape(60, 16))
+SEEN_LATE = Habits(ingress_s=0.01, pick_up_passes=1)
+HABITS: dict[str, Habits | None] = {
+    "none": None,
+    "seen_late": SEEN_LATE,
+    "seen_later": replace(SEEN_LATE, pick_up_passes=3, pick_up_every_passes=2),
+    "seen_now_and_then": Habits(pick_up_every_passes=5),
+    "reserves": Habits(whole_answer=True),
+    "reserves_and_seen_late": replace(SEEN_LATE, whole_answer=True),
+}
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("limits", [ROOMY, replace(ROOMY, replicas=2), TIGHT])
 @pytest.mark.parametrize("requests_per_s", [2.0, 20.0, 80.0])
+@pytest.mark.parametrize("habits", HABITS)
 def test_the_tight_loop_serves_to_the_same_bit(
-    strategy: str, limits: Limits, requests_per_s: float
+    strategy: str, limits: Limits, requests_per_s: float, habits: str
 ) -> None:
+    limits = replace(limits, habits=HABITS[habits])
     check_alike(a_case(STRATEGIES[strategy], limits, seed=3, requests_per_s=requests_per_s))
 
 
@@ -92,8 +104,9 @@ def test_so_it_does_whatever_is_served_and_however(data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("habits", ["none", "seen_late", "reserves_and_seen_late"])
 def test_with_room_nearly_all_boundaries_are_usual(
-    strategy: str, monkeypatch: pytest.MonkeyPatch
+    strategy: str, habits: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     decided, begin = [0], Replica._begin
 
@@ -102,5 +115,6 @@ def test_with_room_nearly_all_boundaries_are_usual(
         return begin(replica, now)
 
     monkeypatch.setattr(Replica, "_begin", counting)
-    leaps = served(a_case(STRATEGIES[strategy], ROOMY, seed=5, requests_per_s=4.0)).leaps
+    limits = replace(ROOMY, habits=HABITS[habits])
+    leaps = served(a_case(STRATEGIES[strategy], limits, seed=5, requests_per_s=4.0)).leaps
     assert decided[0] < 0.4 * len(leaps.passes)
