@@ -167,7 +167,7 @@ class Replica(Observed):
         if ahead <= 1:
             return leap.first_s
         duration_s = leap.after(ahead)
-        if not self.waiting or self.scheduler.watchful:
+        if self.scheduler.watchful or not self.waiting:
             self._open = True
             coming_s = self.feed.next_s - now
             if coming_s < duration_s:
