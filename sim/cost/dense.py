@@ -15,6 +15,7 @@ from sim.model import Experts, Model, Recurrent
 STATE_BYTES = 4.0
 """Engines keep recurrent states in fp32 (mamba_ssm, flash-linear-attention)."""
 _MOST_REMEMBERED = 1 << 18
+_MOST_LINES = 1 << 12
 _BLOCK = 256
 
 
@@ -39,6 +40,9 @@ class Dense:
         self._logits: dict[float, float] = {}
         self._routed: dict[int, float] = {}
         """Times of all experts by the tokens that they see, s."""
+        self._regular: dict[int, list[Operation]] = {}
+        self._heads: dict[float, list[Operation]] = {}
+        """Lines of a pass that have come up: by its tokens, and by its logits."""
 
     def seconds(
         self, tokens: int, logit_positions: float, sequences: int, seen: int | None = None
@@ -85,7 +89,11 @@ class Dense:
         """Return the layers without attention for one lane of `tokens` tokens of `sequences`."""
         if not tokens:
             return []
-        regular = [timed.operation() for timed in self.plain.timed(float(tokens))]
+        regular = self._regular.get(tokens)
+        if regular is None:
+            regular = [timed.operation() for timed in self.plain.timed(float(tokens))]
+            if len(self._regular) < _MOST_LINES:
+                self._regular[tokens] = regular
         experts = self._all_experts(tokens if seen is None else seen)
         return regular + experts + self._states(tokens, sequences)
 
@@ -93,7 +101,12 @@ class Dense:
         """Return the LM head, in 16 bits."""
         if not positions:
             return []
-        return [self.plain.gemm(self.layers.head, positions, 1).operation()]
+        known = self._heads.get(positions)
+        if known is None:
+            known = [self.plain.gemm(self.layers.head, positions, 1).operation()]
+            if len(self._heads) < _MOST_LINES:
+                self._heads[positions] = known
+        return known
 
     def _all_experts(self, seen: int) -> list[Operation]:
         return [self._experts(mlp, seen, count) for mlp, count in self.layers.experts]
