@@ -48,11 +48,25 @@ class HabitualReplica(Replica):
             self.log.habits.paused.append(self.in_flight // LEAP.size)
         return duration_s
 
-    def _pass_by(self, now: float) -> None:
+    def note_passes(
+        self, start_s: float, first_s: float, slope_s: float, passes: int, now: float
+    ) -> None:
+        """See to what users see of the passes written down last, which did not begin here."""
+        leap = self._leap
+        leap.start_s, leap.first_s, leap.slope_s, leap.passes = start_s, first_s, slope_s, passes
+        self.in_flight = len(self.log.leaps) - LEAP.size
+        self._show(now)
+
+    def _show(self, now: float) -> None:
+        """Hand out the tokens of the passes that end now, and note when they are seen."""
         if self.habits.front_end_s_per_chunk:
             self._hand_out(now)
         if not (self.prefilling and self.scheduler.separate):
             self._decoded_s = now + self.delay_s
+
+    def _pass_by(self, now: float) -> None:
+        self._show(now)
+        if not (self.prefilling and self.scheduler.separate):
             super()._pass_by(now)
             return
         self.paused += 1

@@ -1,11 +1,11 @@
 """The usual boundaries of the usual replica, one after the other in a tight loop.
 
 Usual is a replica of one lane that knows its arrivals, serves first come, first served (who is
-seen late, once it is) with chunked prefill, and has KV to spare, or reserves it. Then two kinds of
-passes make up nearly all of a run: a batch that only decodes, until a request ends or comes, and
-one pass that takes one whole new prompt along. `Replica` can do both, and all else, step by step:
-here they are done at once, to the same bit (a test sees to it), and whatever is not so simple is
-left to it.
+seen late, once it is), and has KV to spare, or reserves it. Then two kinds of passes make up
+nearly all of a run: a batch that only decodes, until a request ends or comes, and one pass that
+takes one whole new prompt along, or holds nothing else (`quiet_prompts`). `Replica` can do both,
+and all else, step by step: here they are done at once, to the same bit (a test sees to it), and
+whatever is not so simple is left to it.
 """
 
 from collections import deque
@@ -14,36 +14,34 @@ from heapq import heappop
 from math import inf
 
 from sim.cost import NO_LIMIT
-from sim.cost.quick import Line, Mixed
+from sim.cost.quick import Line
+from sim.engine.habitual import HabitualReplica
 from sim.engine.kv_pool import KvPool, ReservingPool
 from sim.engine.log import LEAP
-from sim.engine.pricing import Pricer, billed_to_input, chunks_of, cut_at
-from sim.engine.queues import PickUpQueue, Queue
+from sim.engine.pricing import Pricer, cut_at
+from sim.engine.queues import PickUpQueue
+from sim.engine.quiet_prompts import Pass, chunks_of_prompts, line_of, mixed_of, whole_prompt
 from sim.engine.replica import Replica
 from sim.engine.schedulers import ChunkedPrefill
+from sim.engine.schedulers.separate import SeparatePasses
 
-_Pass = Callable[[float], float]
-"""From the time at which passes begin to that at which they end, s; -1 where they are not simple
-enough."""
 _Decode = Callable[[float, int, bool], float]
 """The same for at most so many passes, and whether the scheduler was asked: it must be where KV
 may run short."""
-_Mixed = Callable[[float, int, int, int, float, int, int], float]
-"""The same for a pass that holds what `chunks_of` returns."""
 
 
-def quiet_passes(replica: Replica) -> _Pass | None:
+def quiet_passes(replica: Replica) -> Pass | None:
     """Return what takes a replica from a boundary to the next one that is out of the ordinary.
 
     None where there is no such thing: the replica has habits, rules, a policy or other layers.
     """
     scheduler, pool, quick = replica.scheduler, replica.pool, replica.pricer.quick
     usual = (
-        type(replica) is Replica
-        and type(scheduler) is ChunkedPrefill
+        type(replica) in {Replica, HabitualReplica}
+        and type(scheduler) in {ChunkedPrefill, SeparatePasses}
         and type(pool) in {KvPool, ReservingPool}
         and type(replica.pricer) is Pricer
-        and isinstance(_line(replica), deque)
+        and isinstance(line_of(replica), deque)
         and replica.leaping
         and replica.policy is None
         and (scheduler.rules is None or scheduler.rules.only_pick_up)
@@ -51,14 +49,9 @@ def quiet_passes(replica: Replica) -> _Pass | None:
     )
     if not usual or quick is None:
         return None
-    decode, mixed = _decode_of(replica, quick.line), _mixed_of(replica, quick.mixed)
-    return _passes_of(replica, decode, _prompt_of(replica, mixed), _chunks_of(replica, mixed))
-
-
-def _line(replica: Replica) -> Queue:
-    """Return those who wait and were seen: they may be admitted, in their order."""
-    waiting = replica.waiting
-    return waiting.seen if isinstance(waiting, PickUpQueue) else waiting
+    decode, mixed = _decode_of(replica, quick.line), mixed_of(replica, quick.mixed)
+    prompt, chunks = whole_prompt(replica, mixed), chunks_of_prompts(replica, mixed)
+    return _passes_of(replica, decode, prompt, chunks)
 
 
 def _look_of(replica: Replica) -> Callable[[], int] | None:
@@ -74,15 +67,15 @@ def _look_of(replica: Replica) -> Callable[[], int] | None:
     def seen() -> int:
         if not (new or coming or line):
             return NO_LIMIT
-        return look(replica.passes, idle=not members, prompts=False) or NO_LIMIT
+        return look(replica.turns, idle=not members, prompts=False) or NO_LIMIT
 
     return seen
 
 
 def _passes_of(  # noqa: C901  # one loop: calls cost as much as what they would tidy up
-    replica: Replica, decode: _Decode, prompt: _Pass, chunks: _Pass
-) -> _Pass:
-    batch, feed, line, look = replica.batch, replica.feed, _line(replica), _look_of(replica)
+    replica: Replica, decode: _Decode, prompt: Pass, chunks: Pass
+) -> Pass:
+    batch, feed, line, look = replica.batch, replica.feed, line_of(replica), _look_of(replica)
     fill, take_next, phase_ended = (
         replica.scheduler.fill,
         replica.take_next,
@@ -124,20 +117,13 @@ def _passes_of(  # noqa: C901  # one loop: calls cost as much as what they would
     return passes
 
 
-def _chunks_of(replica: Replica, mixed: _Mixed) -> _Pass:
-    def chunks(now: float) -> float:
-        """Let the chunks of prompts go by that the scheduler has set."""
-        return mixed(now, *chunks_of(replica.prefilling))
-
-    return chunks
-
-
 def _decode_of(replica: Replica, line: Line) -> _Decode:
     batch, feed, pool, log = replica.batch, replica.feed, replica.pool, replica.log
     drafter, index, row = replica.pricer.drafter, replica.index, LEAP.pack
     members, size = batch.members, pool.shape.block_tokens
     tokens = inf if isinstance(pool, ReservingPool) else pool.plain_tokens
-    line_up, ends, watchful = _line(replica), batch.ends, replica.scheduler.watchful
+    late = replica.note_passes if isinstance(replica, HabitualReplica) else None
+    line_up, ends, watchful = line_of(replica), batch.ends, replica.scheduler.watchful
 
     def decode(now: float, most: int, asked: bool) -> float:  # noqa: FBT001
         """Leap until a phase ends, KV runs short or a request comes that may be admitted."""
@@ -171,6 +157,8 @@ def _decode_of(replica: Replica, line: Line) -> _Decode:
             index, now, first_s, slope_s, ahead, count, positions, logits, read,
             growth, pairs, pairs_growth, held, 0.0, draft_s, draft_slope_s,
         )  # fmt: skip
+        if late is not None:
+            late(now, first_s, slope_s, ahead, now + duration_s)
         grown = growth * ahead
         batch.read, batch.held = read + grown, held + grown
         batch.pairs = pairs + pairs_growth * ahead
@@ -178,66 +166,3 @@ def _decode_of(replica: Replica, line: Line) -> _Decode:
         return now + duration_s
 
     return decode
-
-
-def _prompt_of(replica: Replica, mixed: _Mixed) -> _Pass:
-    batch, pool, line, scheduler = replica.batch, replica.pool, _line(replica), replica.scheduler
-    most, budget = scheduler.max_sequences, scheduler.max_batched_tokens
-    members, size, reserves = batch.members, pool.shape.block_tokens, type(pool) is ReservingPool
-    tokens = inf if reserves else pool.plain_tokens
-
-    def prompt(now: float) -> float:
-        """Take the whole prompt of a new request along, if there is room for all of it."""
-        head, count, positions = line[0], len(members), batch.positions
-        chunk, phase = head.target, head.phase
-        coming = positions + (phase.positions if phase else 0)
-        if (
-            not chunk
-            or head.preemptions
-            or count >= most
-            or positions + chunk > budget
-            or coming > budget
-            or batch.held + chunk + (count + 1) * size > tokens  # the last block may not be full
-            or (reserves and pool.blocks_of(head, chunk) > pool.least_free(batch))
-        ):
-            return -1.0
-        replica.now_s = now
-        replica.admit(chunk)
-        return mixed(now, 1, chunk, chunk, chunk * (chunk + 1) / 2, 0, chunk)
-
-    return prompt
-
-
-def _mixed_of(replica: Replica, price: Mixed) -> _Mixed:
-    batch, log, drafter = replica.batch, replica.log, replica.pricer.drafter
-    members, index, row = batch.members, replica.index, LEAP.pack
-
-    def mixed(  # noqa: PLR0917  # called per pass: positional is faster
-        now: float, prompts: int, tokens: int, context: int, own: float, again: int, kept: int
-    ) -> float:
-        """Let a pass with chunks go by; they make `own` pairs and keep so many KV tokens."""
-        count, positions, logits = len(members), batch.positions, batch.logit_positions
-        read, held, growth = batch.read, batch.held, batch.growth
-        pairs, pairs_growth = batch.pairs, batch.pairs_growth
-        pass_s, prompt_s, decode_s = price(
-            count, positions, logits, read, pairs, prompts, tokens, context, own
-        )
-        draft_s = 0.0
-        if drafter is not None:
-            chunks = prompts, tokens, context, own
-            drafts = drafter.mixed(count, read, (), chunks, (), prompt_s)
-            draft_s, prompt_s, decode_s = drafts[2], prompt_s + drafts[0], decode_s + drafts[1]
-            pass_s += draft_s
-        prefill_s = billed_to_input(pass_s, prompt_s, decode_s, again, tokens)
-        log.leaps += row(
-            index, now, pass_s, 0.0, 1, count + prompts, positions + tokens, logits + prompts,
-            read + context, growth, pairs + own, pairs_growth, held + kept, prefill_s,
-            draft_s, 0.0,
-        )  # fmt: skip
-        batch.read, batch.held, batch.pairs = read + growth, held + growth, pairs + pairs_growth
-        replica.passes += 1
-        now += pass_s
-        replica.advance_prompts(now)
-        return now
-
-    return mixed
