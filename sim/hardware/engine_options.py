@@ -59,6 +59,10 @@ class EngineOptions(BaseModel):
     mxfp4_experts_of: Literal["sglang", "trtllm", "vllm"] | None = None
     """The same of routed experts in MXFP4 (vLLM on Blackwell, told to quantise activations to
     MXFP8, runs the kernels of TensorRT-LLM)."""
+    fp8_block_experts_of: Literal["sglang", "trtllm", "vllm", "vllm_triton"] | None = None
+    """The same of routed experts in blocks of FP8: vLLM 0.16 on Hopper takes FlashInfer's CUTLASS
+    experts, which are those of TensorRT-LLM. `vllm_triton`: Triton's of vLLM, which it runs on
+    Blackwell where FlashInfer's and DeepGEMM's are switched off."""
     quantise_us_per_product: Annotated[float, Ge(0), Le(100)] | None = None
     """Kernel of its own that quantises the activations of a product in 8 or 4 bits, µs; 0 where
     the engine fuses it into the kernel before."""
