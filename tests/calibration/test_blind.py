@@ -63,7 +63,7 @@ def test_the_page_holds_what_is_predicted_today(runs: dict[str, Benchmark], case
 def test_a_run_has_the_causes_of_its_case() -> None:
     names = [cause.name for cause in causes_of("cookbook-glm-09")]
     assert names == ["prompts seen before", "untuned experts"]
-    assert [cause.name for cause in causes_of("trtllm-docs-70")] == ["kernels of one shape"]
+    assert [cause.name for cause in causes_of("trtllm-docs-77")] == ["kernels of one shape"]
     assert [cause.name for cause in causes_of("trtllm-docs-07")] == ["thousands of sequences"]
     assert causes_of("somebody-01") == (OTHER,)
 
