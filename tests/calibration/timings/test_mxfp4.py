@@ -36,7 +36,7 @@ ROWS: dict[str, list[Any]] = {
     [
         ("b200_sxm", "trtllm", "flow_mxfp8", 0.110e-3),  # compute capability 10
         ("h200_sxm", "trtllm", "flow", 0.424e-3),  # 9: weights are unpacked
-        ("b200_sxm", "sglang", "flow", 0.424e-3),
+        ("b200_sxm", "sglang", "flow_mxfp8", 0.110e-3),
         ("b200_sxm", "vllm", "flow", 0.424e-3),  # only where it is told to
     ],
 )
@@ -70,7 +70,11 @@ def test_sglang_runs_another_kernel_on_hopper_than_the_wheel_has_so_that_vllms_s
     path = tmp_path / "data" / "h100_sxm" / "moe" / "sglang" / "0.5.14" / "moe_perf.parquet"
     (tmp_path / "query_versions.yaml").write_text(VERSIONS, encoding="utf-8")
     path.parent.mkdir(parents=True)
-    pq.write_table(pa.table(ROWS | {"moe_dtype": ["w4a16_mxfp4", "bfloat16"]}), path)
+    rows = ROWS | {
+        "moe_dtype": ["w4a16_mxfp4", "bfloat16"],
+        "kernel_source": ["sglang_fused_moe_triton", "sglang_fused_moe_triton"],
+    }
+    pq.write_table(pa.table(rows), path)
     wheel._current.cache_clear()
     monkeypatch.setattr(wheel, "systems_folder", lambda: tmp_path)
     monkeypatch.setattr(
