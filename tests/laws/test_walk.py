@@ -59,14 +59,29 @@ def sixteen_bit_activations(one: Slower) -> bool:
     return mxfp4 and one.quick.engine == "vllm" != one.slow.engine and one.quick.gpu in SM100
 
 
-def triton_without_a_configuration(one: Slower) -> bool:
-    """SGLang has none of its own for wide experts in 16 bits: 1.5 to 4.6 times as long."""
-    wide = one.quick.model.startswith(("llama-4", "mixtral"))
-    return wide and (one.quick.engine, one.slow.weights, one.group) == (
-        "sglang",
-        "bf16",
-        "experts",
-    )
+def wide_experts(one: Slower) -> bool:
+    """Wide experts in 16 bits are tuned by some engines only.
+
+    SGLang has no Triton configuration for them on Blackwell (1.5 to 4.6 times as long), and of
+    TensorRT-LLM's tables those of both Hopper GPUs hold untuned ones of Llama 4 Scout, so that no
+    sister tells (4 to 8 times).
+    """
+    wide = one.quick.model.startswith(("llama-4", "mixtral")) and one.group == "experts"
+    return wide and one.quick.weights in {"bf16", "checkpoint"}
+
+
+def tables_of_a100(one: Slower) -> bool:
+    """They are of 2025's engines, some of untuned experts: engines differ by up to 4 times."""
+    return one.group == "experts" and one.quick.gpu == one.slow.gpu == "a100_sxm_80gb"
+
+
+def blocks_of_vllm(one: Slower) -> bool:
+    """TensorRT-LLM has no usable rows in blocks of FP8 on Blackwell: vLLM's stand in.
+
+    One token over eight ranks is a matter of their fixed times.
+    """
+    engine = one.quick.engine == one.slow.engine == "trtllm" and one.quick.gpu in SM100
+    return engine and one.group == "experts" and one.load == (1, 0)
 
 
 KNOWN: tuple[Known, ...] = (
@@ -74,7 +89,9 @@ KNOWN: tuple[Known, ...] = (
     (4.0, four_bit_integers),
     (1.6, vllm_for_tensorrt_llm),
     (8.0, sixteen_bit_activations),
-    (5.0, triton_without_a_configuration),
+    (8.0, wide_experts),
+    (4.0, tables_of_a100),
+    (1.8, blocks_of_vllm),
 )
 
 

@@ -181,12 +181,16 @@ def experts(system: str, gpu: str, engine: str) -> Iterator["pa.Table"]:
         np.isin(rows.columns["moe_dtype"], list(FORMATS))
         & experts_served(rows.columns, gpu, engine)
     )
-    rows = rows.where(confirmed(rows, gpu))
+    yield expert_table(rows.where(confirmed(rows, gpu)), gpu)
+
+
+def expert_table(rows: Rows, gpu: str) -> "pa.Table":
+    """Return rows of routed experts as rows of the schema."""
     hidden, width = rows.columns["hidden_size"], rows.columns["inter_size"]
     ungated = np.zeros(len(rows), dtype=bool)
     for pair in UNGATED:
         ungated |= (hidden == pair[0]) & (width == pair[1])
-    yield _table(
+    return _table(
         rows,
         gpu,
         "experts",

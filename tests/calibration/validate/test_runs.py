@@ -71,7 +71,7 @@ def test_answers_of_one_token_need_no_tpot(runs_file: RunsFile, row: Row) -> Non
         (b"", "the file is empty"),
         (b"\n\n", "the file is empty"),
         (b"\xff\xfe\x00a,b", "not a CSV file"),
-        (b"a,b,c\n1,2,3\n", "columns are missing: `case`, `model`"),
+        (b"a,b,c\n1,2,3\n", "columns are missing: `model`, `gpu`"),
         (",".join([*REQUIRED, "gpu"]).encode(), "the column `gpu` is given twice"),
     ],
 )
