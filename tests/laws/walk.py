@@ -105,9 +105,22 @@ def _group(name: str) -> str:
     return "attention" if attention else "products"
 
 
-def slower(
-    quick: Place, slow: Place, most: float = 1.0, loads: tuple[Load, ...] = LOADS
-) -> Iterator[str]:
+class Slower(NamedTuple):
+    """Kernels that take longer than they should."""
+
+    quick: Place
+    slow: Place
+    group: str
+    ratio: float
+    load: Load
+
+    def __str__(self) -> str:
+        sequences, prompt = self.load
+        what = f"prompt of {prompt}" if prompt else f"{sequences} sequences"
+        return f"{self.quick}: {self.group} {self.ratio:.2f} times {self.slow} ({what})"
+
+
+def slower(quick: Place, slow: Place, most: float, loads: tuple[Load, ...]) -> Iterator[Slower]:
     """Tell where kernels of `quick` take longer than those of `slow`, times `most`, and errors."""
     slack = allowed(quick, slow)
     if slack is None:
@@ -119,5 +132,4 @@ def slower(
             other_s = others[name].seconds
             most_s = most * slack * other_s + calls * TINY_S
             if seconds > max(most_s, LARGE * total_s):
-                what = f"prompt of {load[1]}" if load[1] else f"{load[0]} sequences"
-                yield f"{quick}: {name} {seconds / other_s:.2f} times {slow} ({what})"
+                yield Slower(quick, slow, name, seconds / other_s, load)

@@ -70,11 +70,11 @@ def test_sglang_runs_another_kernel_on_hopper_than_the_wheel_has_so_that_vllms_s
     path = tmp_path / "data" / "h100_sxm" / "moe" / "sglang" / "0.5.14" / "moe_perf.parquet"
     (tmp_path / "query_versions.yaml").write_text(VERSIONS, encoding="utf-8")
     path.parent.mkdir(parents=True)
-    rows = ROWS | {
+    unpacked = {
         "moe_dtype": ["w4a16_mxfp4", "bfloat16"],
-        "kernel_source": ["sglang_fused_moe_triton", "sglang_fused_moe_triton"],
+        "kernel_source": ["sglang_fused_moe_triton"] * 2,
     }
-    pq.write_table(pa.table(rows), path)
+    pq.write_table(pa.table(ROWS | unpacked), path)
     wheel._current.cache_clear()
     monkeypatch.setattr(wheel, "systems_folder", lambda: tmp_path)
     monkeypatch.setattr(

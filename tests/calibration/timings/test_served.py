@@ -101,8 +101,7 @@ def _confirmed(
     rows = wheel.read_rows(gpu, "moe", "trtllm", "moe_perf")
     wheel._current.cache_clear()
     assert rows is not None
-    kept: list[bool] = confirmed(rows, gpu).tolist()
-    return kept
+    return [bool(one) for one in confirmed(rows, gpu)]
 
 
 def test_a_shape_that_takes_twice_as_long_as_on_a_sister_was_not_tuned(
