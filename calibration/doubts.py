@@ -58,6 +58,10 @@ above are of today.
   read capture graphs for decode passes alone (`FULL_DECODE_ONLY`, `splitting_ops: []`; bb4c7f93);
   H100's and H200's leave vLLM's default, with graphs by pieces for prompts too: a reason for the
   late first tokens on B200.
+  Prompts of 8,192 tokens tell something else: first tokens are 10 to 17 % early on one or two
+  GPUs, 11 and 21 % late on eight H200 and H100, while under TensorRT-LLM they are right on any
+  number (medians of 5 % and less). So vLLM of that time had more work that ranks share out, and
+  less that each does alone, than is counted; kernels older than the tables' may be why.
 - **Llama-70B on TensorRT-LLM.** All versions of its scripts that can be read hold prompts up to 90
   % of the budget; the budget is 16,384 tokens in all but one (73ef9225: the longest request).
 - **gpt-oss on H100: two kernels.** Since pull request 327 (vLLM 0.12, end of 2025) one kind of
@@ -72,6 +76,11 @@ above are of today.
   it: 26 % is the median error of 18 rows of Llama-8B with 10 %, 21 % with 5 %, at a point more of
   TPOT. A limit that the generator sets too (`--max-prefill-tokens`) is not in force in the rows:
   240 users on eight GPUs get 1.8 prompts in for each token, where it lets in one.
+  The whole latency (TTFT and all tokens) is off by 6 % at the median, on one or two GPUs with 240
+  users or more by 1 to 4: what is off there is its split. TTFT is 1 to 27 % of it in the rows of
+  240 users or more, 1 to 21 % as simulated. One process tokenises and hands out (SGLang's issue
+  6553); tried as one queue at 20,000 tokens/s, median errors were 25 % of TTFT and 6.4 % of TPOT,
+  for 28 and 5.7 %: not taken.
 - **DeepSeek-R1 on SGLang.** Prompts on B200 take 1.7 times their kernels, on H200 hardly longer
   than these; one factor stands for both. The script of B200 takes FlashInfer's products by blocks
   of FP8 (`SGLANG_ENABLE_FLASHINFER_GEMM`, DeepGEMM's off), while the tables hold DeepGEMM's
