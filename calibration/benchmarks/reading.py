@@ -8,6 +8,7 @@ from calibration.cells import header_in, read_cells
 from calibration.importers import Benchmark, Unusable, is_table, read_benchmark, unknown_format
 from calibration.validate.replay import Statistic
 from calibration.validate.runs import REQUIRED
+from sim.errors import InputError
 from sim.yaml_files import read_text
 
 _LEAST_KNOWN: Final = 3
@@ -22,6 +23,8 @@ def header_of(path: Path) -> list[str] | None:
 
 def is_benchmark(path: Path) -> bool:
     """Tell whether a file is no table of closed loops, which has a reader of its own."""
+    if path.is_dir():
+        raise InputError("this is a directory, not a file", where=str(path))
     header = header_of(path)
     if header is None:
         return path.is_file()

@@ -20,7 +20,9 @@ from calibration.importers import Benchmark, Lengths, Served
 from calibration.importers.gpus import gpu_name
 from calibration.importers.numbers import text
 from calibration.importers.record import LATENCIES, RATES, STATISTICS
+from calibration.validate.example import example_row
 from calibration.validate.replay import Statistic
+from calibration.validate.runs import engine_name, weights_name
 from sim.errors import InputError
 
 TOOL: Final = "table of open-loop runs"
@@ -57,7 +59,7 @@ def read_table(path: Path, statistic: Statistic) -> tuple[Benchmark, ...]:
     missing = [f"`{name}`" for name in REQUIRED if name not in header]
     if missing:
         raise InputError(f"columns are missing: {', '.join(missing)}", where=str(path))
-    check_shape(path, header, rows)
+    check_shape(path, header, rows, example=example_row(header))
     columns = {name: found for name in header if (found := figure_of(name, statistic))}
     if not columns:
         raise InputError(
@@ -118,11 +120,12 @@ class _Line:
         )
 
     def _served(self) -> Served:
+        engine, weights = (text(self.cells.get(name)) for name in ("engine", "weights"))
         return Served(
             model=text(self.cells.get("model")),
             gpu=gpu_name(self.cells.get("gpu"))[0],
-            engine=text(self.cells.get("engine")),
-            weights=text(self.cells.get("weights")),
+            engine=None if engine is None else engine_name(engine),
+            weights=None if weights is None else weights_name(weights),
             kv_precision=text(self.cells.get("kv_precision")),
             tensor_parallel=self._whole("tensor_parallel"),
             expert_parallel=self._whole("expert_parallel"),

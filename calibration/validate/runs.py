@@ -6,11 +6,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from calibration.cells import check_shape, header_in, named, read_cells
+from calibration.cells import check_shape, named, read_table
 from calibration.importers.gpus import gpu_name
+from calibration.importers.vllm import ENGINES
+from calibration.validate.example import example_row
 from calibration.validate.own import OPTIONAL, Own, own_of
 from sim.errors import InputError
-from sim.yaml_files import read_text
+from sim.hardware import list_engines
+from sim.precision import PRECISIONS
 
 REQUIRED: Final = (
     "case",
@@ -28,6 +31,8 @@ REQUIRED: Final = (
     "tpot_ms",
 )
 """Columns that the replay needs; those of `own.py` may stand beside them."""
+KNOWN_WEIGHTS: Final = (*PRECISIONS, "fp4")
+"""Words for the weights; `fp4` is whichever of its formats the model is published in."""
 SUSPECT: Final = "suspect"
 """Optional column: 1 marks a row whose source looks wrong; it is reported apart."""
 MEASURED_ON: Final = "measured_on"
@@ -66,9 +71,26 @@ class MeasuredRun:
     """What the row says itself of the server's settings and of the load."""
 
 
+@dataclass(frozen=True, slots=True)
+class RunsFile:
+    """A table of measured runs, read once."""
+
+    runs: tuple[MeasuredRun, ...]
+    unread: tuple[str, ...]
+    """Columns that nothing here reads."""
+    end: str | None
+    """What a reader should know of the end of the file."""
+
+
 def read_runs(path: Path) -> tuple[MeasuredRun, ...]:
     """Return the rows of a CSV file, or raise one sentence that names the line and the column."""
-    header, rows = read_cells(path)
+    return read_runs_file(path).runs
+
+
+def read_runs_file(path: Path) -> RunsFile:
+    """Return the rows as `read_runs` does, with what a reader has to know of the file."""
+    table = read_table(path)
+    header, rows = table.header, table.rows
     missing = [name for name in REQUIRED if name not in header]
     if missing:
         names = ", ".join(f"`{name}`" for name in missing)
@@ -79,15 +101,22 @@ def read_runs(path: Path) -> tuple[MeasuredRun, ...]:
             where=str(path),
             remedy="a table of measured runs has one row a run (docs/calibration.md)",
         )
-    check_shape(path, header, rows)
-    return tuple(_Row(path, line, dict(zip(header, row, strict=True))).run() for line, row in rows)
-
-
-def unread_columns(path: Path) -> tuple[str, ...]:
-    """Return the columns of a table of measured runs that nothing here reads."""
+    check_shape(path, header, rows, example=example_row(header))
+    found = (_Row(path, line, dict(zip(header, row, strict=True))) for line, row in rows)
     known = {*REQUIRED, *OPTIONAL, SUSPECT, MEASURED_ON}
-    header = header_in(read_text(path)) or []
-    return tuple(name for name in header if name and name not in known)
+    unread = tuple(name for name in header if name and name not in known)
+    return RunsFile(tuple(row.run() for row in found), unread, table.end)
+
+
+def engine_name(text: str) -> str:
+    """Return the engine that people mean by `vLLM`, `TRT`; a path of their own as it stands."""
+    name = text.lower()
+    return name if name in list_engines() else ENGINES.get(name, text)
+
+
+def weights_name(text: str) -> str:
+    """Return a precision however it is spelt (`FP8`), else what is there."""
+    return text.lower() if text.lower() in KNOWN_WEIGHTS else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +134,8 @@ class _Row:
             case=self.text("case"),
             model=self.text("model"),
             gpu=gpu_name(self.text("gpu"))[0] or "",
-            engine=self.text("engine"),
-            weights=self.text("weights"),
+            engine=engine_name(self.text("engine")),
+            weights=weights_name(self.text("weights")),
             tensor_parallel=self.whole("tensor_parallel", _MOST_USERS),
             expert_parallel=self.whole("expert_parallel", _MOST_USERS),
             attention_data_parallel=self.whole("attention_data_parallel", _MOST_USERS),
