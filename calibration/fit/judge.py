@@ -89,13 +89,18 @@ class Refused:
     reason: str
 
 
-def judge(problem: Problem, base_name: str | None) -> Accepted | Refused:
-    """Fit a problem on all rows, with the error that fits of a part of them made on the rest."""
+def judge(
+    problem: Problem, base_name: str | None, *, even_if_worse: bool = False
+) -> Accepted | Refused:
+    """Fit a problem on all rows, with the error that fits of a part of them made on the rest.
+
+    `even_if_worse`: also where the base seems to be better, to see whether it is.
+    """
     reason = _impossible(problem)
     if reason is not None:
         return Refused(problem.part, reason)
     first, again = (_unseen(problem, seed) for seed in SEEDS)
-    reason = _worse(problem, first)
+    reason = None if even_if_worse else _worse(problem, first)
     if reason is not None:
         return Refused(problem.part, reason)
     solution, table = _solved(problem, np.ones(len(problem), dtype=bool))

@@ -185,7 +185,9 @@ def _check_shapes(table: "pa.Table", where: str) -> None:
         for name in SHAPES[operation]:
             column = mine[name]
             if column.null_count or pc.min(column).as_py() < 1:
-                wrong = pc.and_(rows, pc.invert(pc.fill_null(pc.greater(table[name], 0), False)))
+                wrong = pc.and_(
+                    rows, pc.invert(pc.fill_null(pc.greater(table[name], 0), fill_value=False))
+                )
                 row = wrong.to_pylist().index(True) + _HEADER
                 problem = f"row {row}, of {operation}, has no {name}, or less than 1"
                 raise InputError(problem, where=where)
