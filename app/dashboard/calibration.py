@@ -69,14 +69,12 @@ _REMEDIES: Final = {
     CHANGE_LOAD: "choose one with its `workload.arrivals` under *Deployment* below the file",
 }
 """What the command line tells to do, and how it is done on the page."""
-ACCURACY: Final = Path(__file__).resolve().parents[2] / "docs" / "accuracy.md"
-"""Written by `make accuracy`; in a checkout only."""
+ACCURACY: Final = Path(__file__).resolve().parents[2] / "docs" / "accuracy.md"  # in a checkout
 
 
 def profile_names() -> tuple[str, ...]:
     """Return the fitted profiles that are shipped, by the names of their files."""
-    found = sorted(path.stem for path in FITTED.glob("*.yaml") if path.stem != UNIVERSAL)
-    return tuple(found)
+    return tuple(sorted({path.stem for path in FITTED.glob("*.yaml")} - {UNIVERSAL}))
 
 
 def profile(name: str) -> FittedProfile:
