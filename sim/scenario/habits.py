@@ -75,6 +75,7 @@ def kernels_of(
     notes = [fitted.note] if fitted.note else []
     if small_s is not None and "layer_overhead" not in mine:
         changed["layer_overhead_s"] = small_s
+        changed["borrowed"] = fitted.borrowed - {"layer_overhead"}  # the engine's, not universal
         notes.append(f"small kernels as of {engine.name}: {small_s * 1e6:g} us per layer")
     if engine.all_reduce_of is not None:
         other = load_fitted(gpu, engine.all_reduce_of)

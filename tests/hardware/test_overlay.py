@@ -84,6 +84,7 @@ def test_what_the_engine_adds_is_added_to_kernels_of_ones_own_too(tmp_path: Path
     mine = kernels_of(gpu, vllm, _own(tmp_path, "gemm.fp8"))
     assert mine.layer_overhead_s == pytest.approx(4e-6)
     assert mine.gemm["fp8"].served_fixed_s == pytest.approx(5e-6 + 7e-6)
+    assert "layer_overhead" not in kernels_of(load_gpu("l40s"), vllm).borrowed
     own_small = kernels_of(gpu, vllm, _own(tmp_path, "layer_overhead"))
     assert own_small.layer_overhead_s == pytest.approx(33e-6)
 

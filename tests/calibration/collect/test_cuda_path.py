@@ -1,8 +1,5 @@
 """The one file on a machine with a GPU, as far as it can be had without: every line runs once."""
 
-import csv
-import importlib.util
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,58 +8,18 @@ from typing import Any
 
 import pytest
 
-from calibration.collect.bundle import bundle
 from calibration.timings.csv_file import import_csv
 
-_FAKE = importlib.util.spec_from_file_location(
-    "fake_torch", Path(__file__).parent / "fake_torch.py"
-)
-assert _FAKE is not None
-assert _FAKE.loader is not None
-fakes: Any = importlib.util.module_from_spec(_FAKE)
-_FAKE.loader.exec_module(fakes)
 Opened = Callable[..., ModuleType]
-
-
-@pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Opened:
-    """Return a function that loads the collector's one file over a fake torch."""
-
-    def load(fake: Any, smi: str | None = "1980") -> ModuleType:
-        torch = fake.module()
-        for name, module in {
-            "torch": torch,
-            "torch.nn": torch.nn,
-            "torch.nn.functional": torch.nn.functional,
-            "torch.distributed": torch.distributed,
-        }.items():
-            monkeypatch.setitem(sys.modules, name, module)
-        path = tmp_path / "collect_alone.py"
-        path.write_text(bundle(), encoding="utf-8")
-        spec = importlib.util.spec_from_file_location("collect_alone", path)
-        assert spec is not None
-        assert spec.loader is not None
-        made = importlib.util.module_from_spec(spec)
-        monkeypatch.setitem(sys.modules, "collect_alone", made)
-
-        def run(command: list[str], **_: Any) -> Any:
-            if smi is None:
-                raise FileNotFoundError(command[0])
-            assert command[-1] == "--id=GPU-abc"
-            return subprocess.CompletedProcess(command, 0, stdout=f"{smi}\n")
-
-        monkeypatch.setattr(subprocess, "run", run)
-        spec.loader.exec_module(made)
-        return made
-
-    return load
 
 
 def operations(rows: list[dict[str, Any]]) -> set[tuple[str, str]]:
     return {(row["operation"], row["precision"]) for row in rows}
 
 
-def test_a_hopper_is_timed_in_three_formats_inside_graphs(opened: Opened, tmp_path: Path) -> None:
+def test_a_hopper_is_timed_in_three_formats_inside_graphs(
+    opened: Opened, fakes: Any, tmp_path: Path
+) -> None:
     rows = opened(fakes.Fake()).collect("cuda", minutes=5)
     assert operations(rows) == {
         *(("gemm", precision) for precision in ("bf16", "fp8", "int8")),
@@ -79,7 +36,7 @@ def test_a_hopper_is_timed_in_three_formats_inside_graphs(opened: Opened, tmp_pa
     assert len(import_csv(path, gpu="h200_sxm")) == len(rows)
 
 
-def test_a_volta_is_timed_in_fp16_for_it_has_no_units_for_bf16(opened: Opened) -> None:
+def test_a_volta_is_timed_in_fp16_for_it_has_no_units_for_bf16(opened: Opened, fakes: Any) -> None:
     rows = opened(fakes.Fake(capability=(7, 0))).collect("cuda", minutes=5, most=40)
     kinds = {precision for operation, precision in operations(rows) if "gemm" in operation}
     assert kinds == {"fp16"}
@@ -87,7 +44,7 @@ def test_a_volta_is_timed_in_fp16_for_it_has_no_units_for_bf16(opened: Opened) -
 
 
 def test_an_older_torch_without_grouped_attention_times_the_rest(
-    opened: Opened, capsys: pytest.CaptureFixture[str]
+    opened: Opened, fakes: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = opened(fakes.Fake(version="2.4.1")).collect("cuda", minutes=5, most=90)
     assert {"gemm", "copy"} <= {operation for operation, _ in operations(rows)}
@@ -110,7 +67,7 @@ def test_an_older_torch_without_grouped_attention_times_the_rest(
     ],
 )
 def test_a_kernel_that_this_machine_lacks_costs_three_tries_and_no_more(
-    opened: Opened, capsys: pytest.CaptureFixture[str], name: str, error: Exception
+    opened: Opened, fakes: Any, capsys: pytest.CaptureFixture[str], name: str, error: Exception
 ) -> None:
     fake = fakes.Fake()
     fake.failing[name] = error
@@ -121,7 +78,7 @@ def test_a_kernel_that_this_machine_lacks_costs_three_tries_and_no_more(
 
 
 def test_a_broken_device_keeps_what_was_measured(
-    opened: Opened, capsys: pytest.CaptureFixture[str]
+    opened: Opened, fakes: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fake = fakes.Fake()
     fake.failing["empty_cache"] = RuntimeError("CUDA error: an illegal memory access")
@@ -130,14 +87,14 @@ def test_a_broken_device_keeps_what_was_measured(
     assert "Stopped by RuntimeError: CUDA error" in capsys.readouterr().err
 
 
-def test_without_nvidia_smi_there_is_no_clock_and_no_driver(opened: Opened) -> None:
+def test_without_nvidia_smi_there_is_no_clock_and_no_driver(opened: Opened, fakes: Any) -> None:
     rows = opened(fakes.Fake(), smi=None).collect("cuda", minutes=5, most=4)
     assert [(row["clock_mhz"], row["driver"]) for row in rows] == [(None, None)] * len(rows)
     odd = opened(fakes.Fake(), smi="[N/A]").collect("cuda", minutes=5, most=4)
     assert {row["clock_mhz"] for row in odd} == {None}
 
 
-def test_several_gpus_are_timed_over_their_links(opened: Opened) -> None:
+def test_several_gpus_are_timed_over_their_links(opened: Opened, fakes: Any) -> None:
     fake = fakes.Fake()
     fake.gpus = 4
     rows = opened(fake).collect("cuda", minutes=5, most=3)
@@ -150,7 +107,7 @@ def test_several_gpus_are_timed_over_their_links(opened: Opened) -> None:
 
 
 def test_ranks_that_wait_for_each_other_are_ended_and_the_rest_is_kept(
-    opened: Opened, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    opened: Opened, fakes: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fake = fakes.Fake()
     fake.gpus, fake.failing["init"] = 2, RuntimeError("never")
@@ -164,7 +121,7 @@ def test_ranks_that_wait_for_each_other_are_ended_and_the_rest_is_kept(
 
 
 def test_a_kernel_that_never_ends_ends_the_process_and_keeps_the_rows(
-    opened: Opened, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    opened: Opened, fakes: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     collector: Any = opened(fakes.Fake())
     ended: list[int] = []
@@ -178,7 +135,7 @@ def test_a_kernel_that_never_ends_ends_the_process_and_keeps_the_rows(
 
 
 def test_a_disk_that_is_full_costs_the_file_and_not_the_rows(
-    opened: Opened, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    opened: Opened, fakes: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     collector: Any = opened(fakes.Fake())
     clock = iter(range(0, 100_000, 31))
@@ -192,28 +149,8 @@ def test_a_disk_that_is_full_costs_the_file_and_not_the_rows(
     assert "No space left on device" in capsys.readouterr().err
 
 
-def test_the_script_writes_its_table_and_says_what_is_best(
-    opened: Opened,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "config.json").write_text(
-        '{"hidden_size": 512, "intermediate_size": 1024, "num_attention_heads": 8}', "utf-8"
-    )
-    monkeypatch.setattr(sys, "argv", ["collect.py", "--model", "config.json", "--minutes", "5"])
-    assert opened(fakes.Fake()).main() == 0
-    said = capsys.readouterr().out
-    assert "kernels measured on NVIDIA H200" in said
-    assert "gemm fp8, TFLOP/s" in said
-    with (tmp_path / "timings.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    assert {row["outer"] for row in rows if row["operation"] == "gemm"} == {"1536", "512", "2048"}
-
-
 def test_ctrl_c_and_the_end_of_the_time_keep_what_was_measured(
-    opened: Opened, capsys: pytest.CaptureFixture[str]
+    opened: Opened, fakes: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fake = fakes.Fake()
     fake.failing["attention"] = KeyboardInterrupt()
@@ -224,43 +161,10 @@ def test_ctrl_c_and_the_end_of_the_time_keep_what_was_measured(
 
 
 def test_the_same_file_runs_on_a_cpu_in_32_bits(
-    opened: Opened, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, fakes: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     collector: Any = opened(fakes.Fake())
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     rows = collector.collect("cpu", minutes=5, most=14, progress=collector.draw_bar)
     assert {precision for _, precision in operations(rows)} == {"fp32", "int8"}  # copies: bytes
     assert {row["clock_mhz"] for row in rows} == {None}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (["--out", "none/there.csv"], "there is no such folder"),
-        (["--model", "none.json"], "cannot be read"),
-        (["--model", "odd.json"], "not the config.json of a dense model"),
-    ],
-)
-def test_what_the_script_cannot_use_is_said_before_anything_is_timed(  # noqa: PLR0917  # fixtures
-    opened: Opened,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    arguments: list[str],
-    problem: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "odd.json").write_text("{}", encoding="utf-8")
-    monkeypatch.setattr(sys, "argv", ["collect.py", *arguments])
-    with pytest.raises(SystemExit):
-        opened(fakes.Fake()).main()
-    assert problem in capsys.readouterr().err
-
-
-def test_nothing_measured_is_no_success_and_no_file(
-    opened: Opened, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["collect.py", "--minutes", "-1"])
-    assert opened(fakes.Fake()).main() == 1
-    assert not (tmp_path / "timings.csv").exists()
