@@ -9,6 +9,7 @@ import numpy as np
 from calibration.fit.problem import FEWEST, Mask, Problem, Residuals
 from calibration.fit.solve import ALL, Rows, Solution, solve
 from calibration.fit.split import SEEDS, held_out
+from calibration.fit.unseen import Unseen, rounded
 from sim.hardware.evidence import Evidence
 from sim.hardware.fitted import Fit
 from sim.records import FloatArray
@@ -35,38 +36,6 @@ class Compared:
     coordinates: Mapping[str, FloatArray]
     flop: FloatArray
     bytes_moved: FloatArray
-
-
-@dataclass(frozen=True, slots=True)
-class Unseen:
-    """What fits of a part of the shapes predict for the others; NaN where none was asked."""
-
-    predicted_s: FloatArray
-    form_alone_s: FloatArray
-    tested: Mask
-    """Rows that were predicted unseen, and count."""
-    shared: float = 0.0
-    """Splits times rows held out by rows fitted: 0.43 for one of 30 %, 1.5 for each third."""
-
-    def error(self, measured_s: FloatArray) -> float:
-        """Mean absolute error of the rows that count."""
-        return _rounded(float(self._sizes(measured_s).mean()))
-
-    def spread(self, measured_s: FloatArray) -> float:
-        """Standard error of that mean.
-
-        Few errors seldom hold the rare large ones: they are taken to spread as widely as if they
-        were exponentially distributed, at least. Fits of other timings as few would have erred
-        otherwise as a whole, which the errors of one draw do not show: their variance is
-        1 + `shared` times as large (Nadeau and Bengio 2003).
-        """
-        sizes = self._sizes(measured_s)
-        spread = max(sizes.std(ddof=min(1, len(sizes) - 1)), sizes.mean())
-        return _rounded(float(spread * np.sqrt((1.0 + self.shared) / len(sizes))))
-
-    def _sizes(self, measured_s: FloatArray) -> FloatArray:
-        sizes: FloatArray = np.abs(self.predicted_s / measured_s - 1.0)[self.tested]
-        return sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +193,7 @@ def _evidence(
     known = ~np.isnan(predicted)
     for name, rows in problem.regimes.items():
         if (rows & known).any():
-            errors[name] = _rounded(_mape(predicted[rows & known], measured[rows & known]))
+            errors[name] = rounded(_mape(predicted[rows & known], measured[rows & known]))
     signed = predicted[tested] / measured[tested] - 1.0
     return Evidence(
         kernels=problem.kernels,
@@ -237,8 +206,8 @@ def _evidence(
         held_out_points=int(tested.sum()),
         held_out_spread=first.spread(measured) if len(problem) < problem.certain_from else None,
         held_out_again=again.error(measured),
-        form_alone=_rounded(_mape(first.form_alone_s[tested], measured[tested])),
-        bias=_rounded(float(np.median(signed))),
+        form_alone=rounded(_mape(first.form_alone_s[tested], measured[tested])),
+        bias=rounded(float(np.median(signed))),
         standard_errors={
             name: float(f"{value:.3g}") for name, value in solution.standard_errors.items()
         },
@@ -250,7 +219,3 @@ def _evidence(
 
 def _mape(predicted: FloatArray, measured: FloatArray) -> float:
     return float(np.abs(predicted / measured - 1.0).mean())
-
-
-def _rounded(share: float) -> float:
-    return round(share, 4)

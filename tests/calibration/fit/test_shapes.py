@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from calibration.fit.judge import Unseen
 from calibration.fit.shapes import ShapeRows
+from calibration.fit.unseen import Unseen
 from sim.cost.expert_shapes import ExpertShape
 from sim.cost.residuals import ShapeTable
 from sim.hardware.residual import ExpertShapes
