@@ -9,14 +9,16 @@ draws are kept in `build/few_timings.csv` as they come, and those that are there
 import csv
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
+from calibration.fit.coverage_draw import COUNTS, PAIRS, PARTS, Draw
+from calibration.fit.coverage_page import write_page
 from calibration.fit.document import stated_error
-from calibration.fit.judge import WORSE, Accepted, judge
+from calibration.fit.judge import Accepted, judge
 from calibration.fit.parts import Part, parts
 from calibration.fit.problem import Mask, Problem
 from calibration.fit.source import Source
@@ -26,42 +28,11 @@ from sim.hardware import FittedProfile, load_fitted_named, load_gpu
 from sim.hardware.fitted import Fit
 from sim.records import FloatArray
 
-PAIRS: Final = (
-    ("h200_sxm", "h100_sxm"),
-    ("b200_sxm", "h200_sxm"),
-    ("gb200", "b200_sxm"),
-    ("a100_sxm_80gb", "h100_sxm"),
-    ("l40s", "h100_sxm"),
-)
-"""GPU, and the sister whose fit is its base; the last two are of another kind."""
-PARTS: Final = ("all_reduce", "decode_attention.bf16", "gemm.bf16", "gemm.fp8", "experts.bf16")
-COUNTS: Final = (9, 60)
 DRAWS: Final = 20
 ENGINE: Final = "vllm"
 KEPT: Final = Path(__file__).resolve().parents[2] / "build" / "few_timings.csv"
 _SEED: Final = 4093
 _TRIES: Final = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Draw:
-    """One fit of few timings, and how far it is off on all others. Errors are fractions."""
-
-    gpu: str
-    part: str
-    count: int
-    """Timings that were asked for; as many can be used, or a few more."""
-    stated: float
-    true: float
-    base: float
-    """Of the sister's fit alone, on the same timings."""
-    refused: bool
-    """Because the sister seemed to be better."""
-
-    @property
-    def worse(self) -> bool:
-        """Whether the fit is truly worse than its base, by more than is let pass."""
-        return self.true > WORSE * self.base
 
 
 def draws_of(gpu: str, sister: str, name: str) -> Iterator[Draw]:
@@ -174,8 +145,6 @@ def kept(path: Path = KEPT) -> list[Draw]:
 
 def main(names: Sequence[str]) -> int:
     """Make the draws that are missing, and write the page."""
-    from calibration.fit.coverage_page import write_page
-
     done = {(draw.gpu, draw.part) for draw in kept()}
     KEPT.parent.mkdir(exist_ok=True)
     for name in names or PARTS:

@@ -6,7 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from calibration.fit.coverage import COUNTS, PAIRS, PARTS, Draw
+from calibration.fit.coverage_draw import COUNTS, PAIRS, PARTS, Draw
+from sim.report.files import write_whole
 
 DOCUMENT: Final = Path(__file__).resolve().parents[2] / "docs" / "few_timings.md"
 MUCH: Final = 1.5
@@ -71,6 +72,4 @@ def _line(cells: Iterable[str]) -> str:
 
 def write_page(draws: Sequence[Draw]) -> Path:
     """Write the page, whole."""
-    from sim.report.files import write_whole
-
     return write_whole(DOCUMENT, page(draws).encode())

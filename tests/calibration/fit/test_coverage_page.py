@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from calibration.fit.coverage import Draw
+from calibration.fit.coverage_draw import Draw
 from calibration.fit.coverage_page import page
 
 DRAW = Draw("h200_sxm", "gemm.bf16", 9, stated=0.10, true=0.05, base=0.06, refused=False)
