@@ -19,7 +19,7 @@ INSTALL := $(BIN)/python -m pip $(PIP_INSTALL) --editable
 # pip compiles what it installs, but not what stays in place: each command would, for 0.4 s.
 COMPILE := $(BIN)/python -m compileall -q app calibration hardware_profiles sim
 
-.PHONY: help demo app test check format bench accuracy calibrate collect-test claims golden wheel-test clean
+.PHONY: help demo app test check format bench accuracy blind calibrate collect-test claims golden wheel-test clean
 
 ## help: list the targets
 help:
@@ -57,6 +57,10 @@ bench: $(VENV)/.installed-dev
 ## accuracy: compare with measured serving runs and write docs/accuracy.md
 accuracy: $(VENV)/.installed-dev
 	$(BIN)/python -m calibration.accuracy
+
+## blind: compare with published runs that nothing was tuned on and write docs/blind.md
+blind: $(VENV)/.installed-dev
+	$(BIN)/python -m calibration.blind
 
 ## claims: measure anew what docs/claims.md says, and write it
 claims: $(VENV)/.installed-dev

@@ -55,6 +55,9 @@ new ones, spread of experts, tokens drafted (`calibration/validate/recipes/`, wi
 Where a script changed, a row goes by its date and by what was swept when. Where they say nothing,
 the engine's default holds: an FP8 cache for FP8 checkpoints on TensorRT-LLM, bf16 elsewhere.
 Engines of the runs are older than the kernels of the tables.
+
+Published runs of other models, GPUs and versions, which nothing was chosen on, are in
+[blind.md](blind.md).
 """
 
 

@@ -24,8 +24,13 @@ above are of today.
   experts is 5.4 ms of a simulated pass and DeepGEMM, which both scripts take, needs 5.2 ms for the
   experts in the wheel's table. No plain pass is that short, so they are simulated with three
   drafts, as `dsr1_fp8_b200_trt_mtp_slurm.sh` (40be3a4b) drafts: 23 to 34 % short instead of 33 to
-  54 % long. What else of that version was slow is not known. *Not known* (3): long prompts on
-  eight GPUs, simulated without.
+  54 % long. What else of that version was slow is not known: with the experts of DeepGEMM, as the
+  wheel times them in 1.3.0rc20, they would be 21 to 35 % short, and the two plain rows with
+  experts spread no better; their first tokens are 40 to 58 % early either way. An early version of
+  that code (fused_moe_deepgemm.py at 01738366, of a day not known) starts some twenty kernels more
+  a layer and puts the scales of all experts' weights in order anew in each pass, where later ones
+  do it at loading: that would be late first tokens and slow passes, but nobody timed it. *Not
+  known* (3): long prompts on eight GPUs, simulated without.
   The seven draft three tokens (data-parallel: one) with the means that TensorRT-LLM published for
   this model on eight B200 (2.82 and 1.92 tokens a pass, 2025-05): their median error of TPOT falls
   from 42 to 12 %. The published means are of one request at a time on prompts not named, where
@@ -68,31 +73,49 @@ above are of today.
   TPOT. A limit that the generator sets too (`--max-prefill-tokens`) is not in force in the rows:
   240 users on eight GPUs get 1.8 prompts in for each token, where it lets in one.
 - **DeepSeek-R1 on SGLang.** Prompts on B200 take 1.7 times their kernels, on H200 hardly longer
-  than these; one factor stands for both. With experts spread (three rows of 8,192 tokens on B200)
-  they take twice as long as without. First tokens of short prompts come about 0.1 s later than
-  simulated at any load, as if the first round took a second more: kernels that are compiled when a
-  size is first seen (vLLM issue 56684 has 3 s for each). No constant was made for that.
+  than these; one factor stands for both. The script of B200 takes FlashInfer's products by blocks
+  of FP8 (`SGLANG_ENABLE_FLASHINFER_GEMM`, DeepGEMM's off), while the tables hold DeepGEMM's
+  alone. With experts spread (three rows of 8,192 tokens on B200) they take twice as long as
+  without. First tokens of short prompts come about 0.1 s later than simulated at any load, as if
+  the first round took a second more: kernels that are compiled when a size is first seen (vLLM
+  issue 56684 has 3 s for each). No constant was made for that.
 - **gpt-oss with 512 users on H100.** In all seven rows, five of them marked suspect, the first
   token takes 81 to 83 % of a request's time, whatever the lengths and GPUs: no queue does that. On
   eight GPUs a prompt of 8,192 tokens would take the server 46 ms, a third of what it takes with 4
   users. The two rows that are not marked make gpt-oss's mean error three times its median.
 - **MiniMax-M2.5 on B200: two scripts.** At first experts were spread whatever the label, with a
-  cache in bf16 and 95 % of the memory; since the suite's pull requests 947 (2026-04-03) and 1010
-  labels hold, the cache is in FP8, a pass takes two prompts and the memory ends at 90 %. Rows of
-  before that day, and of 8,192-token answers (swept at first only), go by the first script, the
-  other 22 by the second, though some of up to 64 users may be older than the date they bear. When
-  one mixture stood for all, the median error of TPOT was 5.9 % and that of TTFT 16.2 %; now they
-  are 7.5 and 10.9 % (p90 from 19.8 to 16.0 and from 34.7 to 27.3 %). The FP8 cache, once read off
-  512 users whose first tokens came within 1.4 s, is thus in the script.
+  cache in bf16 and 95 % of the memory, in Triton's kernels (the script switched FlashInfer's and
+  DeepGEMM's off); since the suite's pull requests 947 (2026-04-03) and 1010 labels hold, vLLM
+  chooses the kernels, graphs hold up to 2,048 tokens, the cache is in FP8, a pass takes two
+  prompts and the memory ends at 90 %. Rows of 8,192-token answers (swept at first only) go by the
+  first script, and those of before that day whose experts are labelled as not spread (the first
+  sweep named no label); the other 26 by the second, though some of up to 64 users may be older
+  than the date they bear. With Triton's kernels, those of vLLM 0.22 in the wheel, the five rows of
+  the first sweep are 2 to 14 % short in TPOT, with what vLLM takes by itself 11 to 22 %. The four
+  of 2026-03-25 with a label are of the request's own runs (vLLM 0.18, as it read then); whether
+  these had the FP8 cache already is not known.
 - **MiniMax-M2.5 on H200.** The rows are older than pull request 1354 (2026-05-12), which brought
   FP8. On eight GPUs experts were spread (pull request 869), though labelled 1: an eighth of an
   expert (192 columns) is no multiple of the checkpoint's blocks of 128, which vLLM refuses. On
-  four they were not (831); taken as spread, those four rows would be off by 23 instead of 29 %.
+  four they were not (831), under vLLM 0.16.0 alone (2026-03-01 to 03-05). That release puts
+  FlashInfer's CUTLASS experts before Triton's on Hopper (vLLM's issue 34249); pull request 34260,
+  made two days after it was branched off, turned that round where experts are not spread. They are
+  the kernels of TensorRT-LLM, whose timings of this very shape are twice as long as Triton's with
+  few tokens: 123 for 63 us a layer with four. With them the four rows are 0 to 4 % short in TPOT,
+  24 to 33 % with Triton's; first tokens are 12 to 36 % late, where they were 7 % early to 3 %
+  late: prompts of all models with experts are taken as 1.5 times their kernels.
+- **MiniMax-M2.5 on vLLM: what is not counted.** vLLM multiplies the router in FP32 (pull request
+  42501 would have ended that), which no table times; it is counted in bf16. The norms of queries
+  and keys need one all-reduce a layer since pull request 31493 (2025-12-29; SGLang's 14416), and
+  two are counted: with one, TPOT of the 44 rows would be 1 to 4 % shorter, and 5.6 instead of
+  5.0 % off in the median. The one hides the other.
 - **Lengths of Llama-70B on TensorRT-LLM.** Means of 0.75 of the nominal length (50 to 100 %) would
   make TTFT 12 % too short in the median of 17 rows; with 0.9 (80 to 100 %) it is 3 %. TPOT does
   not tell.
 - **Qwen3-235B.** Two GPUs need 48 to 55 ms for a token where weights and cache are read in 15: no
-  kernel of the tables is so slow, and no setting was recorded.
-- **MiniMax-M2.5 on four H200, and with 8,192-token answers on B200**: 2 to 3 ms a pass more than
-  predicted, at any load; other runs of the model, of other dates, lack them.
+  kernel of the tables is so slow, and no setting was recorded. It is the passes without prompts:
+  answers of 100 tokens, most of whose passes hold prompts, leave some 30 ms on two GPUs and 18 on
+  four for the others, longer answers 45 to 49 and 27 to 31. vLLM has tuned Triton tiles of both
+  shapes for this GPU (E=128, N=384 and 768, fp8_w8a8, blocks of 128), so that its untuned ones are
+  no reason, and an eager server would not be quicker on four GPUs than on two.
 """

@@ -144,7 +144,8 @@ def read_json(path: Path) -> Mapping[str, object]:
 
 def list_names(directory: Path) -> tuple[str, ...]:
     """Return the names of the YAML files in a folder of the catalog, sorted."""
-    return tuple(sorted(path.stem for path in directory.glob("*.yaml")))
+    found = (path.name for path in directory.iterdir()) if directory.is_dir() else ()
+    return tuple(sorted(name.removesuffix(".yaml") for name in found if name.endswith(".yaml")))
 
 
 def find(kind: str, reference: str | Path, directory: Path) -> Path:

@@ -13,7 +13,10 @@ from typing import Final
 import numpy as np
 
 from calibration.importers import Benchmark, Lengths
+from calibration.importers.names import format_in, stand_in
 from calibration.suites import PROMPTS_PER_USER
+from calibration.validate.own import Own
+from calibration.validate.recipes import default_sequences
 from calibration.validate.replay import scenario_of
 from calibration.validate.runs import MeasuredRun
 from sim.engine import simulate
@@ -68,22 +71,34 @@ def scenario_for(benchmark: Benchmark, base: Scenario | None) -> Scenario:
 def _as_run(benchmark: Benchmark) -> MeasuredRun:
     """Return the deployment as a row of the table of measured runs, whose conventions hold."""
     served = benchmark.served
+    named, other = served.model or "", stand_in(served.model or "")
     return MeasuredRun(
         case=benchmark.case,
-        model=served.model or "",
+        model=other or named,
         gpu=served.gpu or "",
         engine=served.engine or "generic",
-        weights=served.weights or "checkpoint",
+        weights=served.weights or (other and format_in(named)) or "checkpoint",
         tensor_parallel=served.tensor_parallel or 1,
         expert_parallel=served.expert_parallel or 1,
         attention_data_parallel=served.attention_data_parallel or 1,
-        concurrency=served.max_sequences or max(DEFAULT_SEQUENCES, benchmark.users or 1),
+        concurrency=_sequences(benchmark),
         input_tokens=max(1, round(benchmark.inputs.asked or benchmark.inputs.mean)),
         output_tokens=max(1, round(benchmark.outputs.asked or benchmark.outputs.mean)),
         ttft_ms=1.0,
         tpot_ms=None,
         suspect=False,
+        own=Own(served.deployment, served.engine_options, served.decoding),
     )
+
+
+def _sequences(benchmark: Benchmark) -> int:
+    """Return how many requests the server runs at once: as told, else the engine's default."""
+    served = benchmark.served
+    if served.max_sequences is not None:
+        return served.max_sequences
+    ranks = served.attention_data_parallel or 1
+    default = default_sequences(served.engine or "", served.gpu or "", ranks)
+    return default or max(DEFAULT_SEQUENCES, benchmark.users or 1)
 
 
 def _check_arrivals(benchmark: Benchmark, base: Scenario) -> None:
@@ -212,4 +227,5 @@ def drive(benchmark: Benchmark, base: Scenario | None) -> tuple[Scenario, Simula
     if base is None and benchmark.served.max_sequences is not None:
         limits = replace(limits, max_sequences=benchmark.served.max_sequences)
     passes = strategy.draw_passes(traffic.output_tokens, stream(_SEED, "acceptance"))
-    return scenario, simulate(traffic, passes, strategy, serving.cost, limits)
+    done = simulate(traffic, passes, strategy, serving.cost, limits, draft_cost=serving.draft_cost)
+    return scenario, done

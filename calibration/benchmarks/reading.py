@@ -1,9 +1,9 @@
-"""Tell a table of closed loops, a table of open loops and a tool's own result apart."""
+"""Tell a table of closed loops, a table of runs and a tool's own result apart."""
 
 from pathlib import Path
 from typing import Final
 
-from calibration.benchmarks.table import is_open_loop, read_table
+from calibration.benchmarks.table import is_table_of_runs, read_table
 from calibration.cells import header_in, read_cells
 from calibration.importers import Benchmark, Unusable, is_table, read_benchmark, unknown_format
 from calibration.validate.replay import Statistic
@@ -28,7 +28,7 @@ def is_benchmark(path: Path) -> bool:
     header = header_of(path)
     if header is None:
         return path.is_file()
-    return is_open_loop(header) or is_table(header) or _is_stranger(header)
+    return is_table_of_runs(header) or is_table(header) or _is_stranger(header)
 
 
 def _is_stranger(header: list[str]) -> bool:
@@ -37,9 +37,9 @@ def _is_stranger(header: list[str]) -> bool:
 
 
 def read_file(path: Path, statistic: Statistic) -> tuple[Benchmark | Unusable, ...]:
-    """Return the runs of a result file, or of a table of open loops."""
+    """Return the runs of a result file, or of a table of runs."""
     header = header_of(path)
-    if header is not None and is_open_loop(header):
+    if header is not None and is_table_of_runs(header):
         return read_table(path, statistic)
     if header is not None and not is_table(header):
         raise unknown_format(path, read_cells(path)[0])

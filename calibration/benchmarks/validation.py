@@ -18,11 +18,13 @@ from calibration.benchmarks.output import load_label
 from calibration.benchmarks.plausible import contradiction
 from calibration.benchmarks.reading import read_file
 from calibration.benchmarks.result import BenchmarkValidation, Beside, Driven
-from calibration.benchmarks.table import TOOL as TABLE
+from calibration.benchmarks.table_row import TOOL as TABLE
 from calibration.cells import unfinished
 from calibration.importers import Benchmark, Unusable
+from calibration.importers.names import stand_in
 from calibration.suites import PROMPTS_PER_USER
 from calibration.validate.replay import Refusal, Statistic
+from calibration.validate.told import renamings
 from calibration.validate.units import check_units, doubtful_units
 from sim.errors import InputError, SimError
 from sim.model import load_model
@@ -137,6 +139,8 @@ def _notes(compared: Sequence[Beside], scenario: Scenario | None) -> tuple[str, 
     notes += _taken(compared)
     if scenario is not None:
         notes += _differences(compared, scenario)
+    else:
+        notes += _renamed(compared)
     notes += _doubts(compared)
     if any(
         not (row.benchmark.outputs.quantiles or row.benchmark.outputs.each) for row in compared
@@ -169,6 +173,12 @@ def _differences(compared: Sequence[Beside], scenario: Scenario) -> Iterator[str
             listed = ", ".join(sorted(map(str, told)))
             what = "" if name in {"model", "gpu", "engine"} else f"{name} "
             yield f"the file names {what}{listed}; simulated was {used}"
+
+
+def _renamed(compared: Sequence[Beside]) -> Iterator[str]:
+    names = dict.fromkeys(row.benchmark.served.model or "" for row in compared)
+    found = ((name, stand_in(name)) for name in names)
+    yield from renamings((name, model) for name, model in found if model is not None)
 
 
 def _doubts(compared: Sequence[Beside]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from calibration.fit.judge import Accepted, Refused, judge
 from calibration.fit.parts import Part, parts
 from calibration.fit.source import Source
 from calibration.timings import Timings
+from calibration.timings.aiconfigurator import OTHER_EXPERTS
 from sim.errors import InputError
 from sim.hardware import FittedProfile, GpuProfile, load_universal
 
@@ -98,7 +99,7 @@ def fit_timings(
         none = f"nothing to fit: no timing of {', '.join(mine.texts('operation'))} can be used"
         problem = f"nothing could be fitted ({reasons})" if reasons else none
         raise InputError(problem, where=gpu.name)
-    own = engine not in ENGINES
+    own = engine not in {*ENGINES, *OTHER_EXPERTS}
     sources = sorted({_wheel(text) for text in mine.texts("source")})
     return Result(
         gpu,

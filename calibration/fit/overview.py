@@ -11,10 +11,11 @@ from types import MappingProxyType
 from typing import Final
 
 from calibration.fit.fit import ENGINES
-from calibration.timings.aiconfigurator import SYSTEMS
+from calibration.timings.aiconfigurator import OTHER_EXPERTS, SYSTEMS
 from sim.hardware import load_fitted_named
 from sim.hardware.evidence import Evidence
 from sim.hardware.fitted import Fit
+from sim.hardware.load import FITTED
 
 DOCUMENT: Final = Path(__file__).resolve().parents[2] / "docs" / "kernels.md"
 PCIE: Final = frozenset({"l40s", "rtx_pro_6000"})
@@ -49,7 +50,8 @@ holds. **Bold**: above what was aimed at under one split at least ({above} of {j
 an aim; [what is known of the causes](calibration.md#what-is-left-and-how-low-it-can-get)). †: the
 engine's own tables lack such kernels or were refused, and another's stand in. Aims of collectives
 are for NVLink; L40S and RTX PRO 6000 are on PCIe. Decode is of the serving regime: 8 sequences or
-more, a context of 512 or more.
+more, a context of 512 or more. `vllm_triton` holds Triton's experts of vLLM alone, which it runs
+where others are switched off (`fp8_block_experts_of`).
 """
 
 
@@ -97,6 +99,8 @@ def cells(engine: str) -> Cells:
     """Return every fit of an engine's kernels."""
     found: dict[tuple[str, str], Cell] = {}
     for gpu in SYSTEMS:
+        if engine in OTHER_EXPERTS and not (FITTED / f"{gpu}__{engine}.yaml").is_file():
+            continue  # nobody timed it there
         profile = load_fitted_named(f"{gpu}__{engine}")
         for part in profile.error:
             family, _, key = part.partition(".")
@@ -111,7 +115,7 @@ def cells(engine: str) -> Cells:
 
 def document() -> str:
     """Return the page as Markdown."""
-    every = {engine: cells(engine) for engine in ENGINES}
+    every = {engine: cells(engine) for engine in (*ENGINES, *OTHER_EXPERTS)}
     judged = [cell for found in every.values() for cell in found.values() if cell.aim is not None]
     above = sum(cell.above for cell in judged)
     parts = [_INTRODUCTION.format(above=above, judged=len(judged))]

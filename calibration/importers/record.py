@@ -1,5 +1,6 @@
 """What a serving benchmark measured, whichever tool wrote it down: load, lengths and figures."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -45,6 +46,17 @@ class Served:
     replicas: int | None = None
     max_sequences: int | None = None
     memory_fraction: float | None = None
+    deployment: tuple[tuple[str, object], ...] = ()
+    """Further keys of a scenario's `deployment` that the file tells, already checked."""
+    engine_options: tuple[tuple[str, object], ...] = ()
+    decoding: str | None = None
+    """Strategy by name."""
+
+    @property
+    def gpus(self) -> int:
+        """GPUs of all replicas."""
+        each = (self.tensor_parallel, self.pipeline_parallel, self.attention_data_parallel)
+        return math.prod(width or 1 for width in (*each, self.replicas))
 
 
 @dataclass(frozen=True, slots=True)

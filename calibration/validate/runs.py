@@ -8,22 +8,18 @@ from typing import Final
 
 from calibration.cells import check_shape, named, read_table
 from calibration.importers.gpus import gpu_name
-from calibration.importers.vllm import ENGINES
+from calibration.importers.names import engine_name, stand_in, weights_name
 from calibration.validate.example import example_row
 from calibration.validate.own import OPTIONAL, Own, own_of
 from sim.errors import InputError
-from sim.hardware import list_engines
 from sim.precision import PRECISIONS
 
 REQUIRED: Final = (
-    "case",
     "model",
     "gpu",
     "engine",
     "weights",
     "tensor_parallel",
-    "expert_parallel",
-    "attention_data_parallel",
     "concurrency",
     "input_tokens",
     "output_tokens",
@@ -33,6 +29,10 @@ REQUIRED: Final = (
 """Columns that the replay needs; those of `own.py` may stand beside them."""
 KNOWN_WEIGHTS: Final = (*PRECISIONS, "fp4")
 """Words for the weights; `fp4` is whichever of its formats the model is published in."""
+CASE: Final = "case"
+"""Optional column: what a run is called; else its line."""
+WIDTHS: Final = ("expert_parallel", "attention_data_parallel")
+"""Optional columns; 1 where a table or a cell says nothing."""
 SUSPECT: Final = "suspect"
 """Optional column: 1 marks a row whose source looks wrong; it is reported apart."""
 MEASURED_ON: Final = "measured_on"
@@ -67,6 +67,8 @@ class MeasuredRun:
     suspect: bool
     measured_on: str = ""
     """ISO date; empty where the table does not say."""
+    named: str = ""
+    """What the table calls the model; empty: as `model`."""
     own: Own = field(default_factory=Own)
     """What the row says itself of the server's settings and of the load."""
 
@@ -103,20 +105,9 @@ def read_runs_file(path: Path) -> RunsFile:
         )
     check_shape(path, header, rows, example=example_row(header))
     found = (_Row(path, line, dict(zip(header, row, strict=True))) for line, row in rows)
-    known = {*REQUIRED, *OPTIONAL, SUSPECT, MEASURED_ON}
+    known = {*REQUIRED, *OPTIONAL, *WIDTHS, CASE, SUSPECT, MEASURED_ON}
     unread = tuple(name for name in header if name and name not in known)
     return RunsFile(tuple(row.run() for row in found), unread, table.end)
-
-
-def engine_name(text: str) -> str:
-    """Return the engine that people mean by `vLLM`, `TRT`; a path of their own as it stands."""
-    name = text.lower()
-    return name if name in list_engines() else ENGINES.get(name, text)
-
-
-def weights_name(text: str) -> str:
-    """Return a precision however it is spelt (`FP8`), else what is there."""
-    return text.lower() if text.lower() in KNOWN_WEIGHTS else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,20 +122,21 @@ class _Row:
         output_tokens = self.whole("output_tokens", _MOST_TOKENS)
         one_token = output_tokens == 1 and not self.cells["tpot_ms"]
         return MeasuredRun(
-            case=self.text("case"),
-            model=self.text("model"),
+            case=self.cells.get(CASE) or f"line {self.line}",
+            model=stand_in(self.text("model")) or self.text("model"),
             gpu=gpu_name(self.text("gpu"))[0] or "",
-            engine=engine_name(self.text("engine")),
-            weights=weights_name(self.text("weights")),
+            engine=engine_name(self.text("engine")) or "",
+            weights=weights_name(self.text("weights")) or "",
             tensor_parallel=self.whole("tensor_parallel", _MOST_USERS),
-            expert_parallel=self.whole("expert_parallel", _MOST_USERS),
-            attention_data_parallel=self.whole("attention_data_parallel", _MOST_USERS),
+            expert_parallel=self.width("expert_parallel"),
+            attention_data_parallel=self.width("attention_data_parallel"),
             concurrency=self.whole("concurrency", _MOST_USERS),
             input_tokens=self.whole("input_tokens", _MOST_TOKENS),
             output_tokens=output_tokens,
             ttft_ms=self.positive("ttft_ms"),
             tpot_ms=None if one_token else self.positive("tpot_ms"),
             suspect=self.flag(SUSPECT),
+            named=self.text("model"),
             measured_on=self.cells.get(MEASURED_ON, ""),
             own=own_of(
                 self.cells, num_prompts=self.prompts(), where=f"{self.path}, line {self.line}"
@@ -170,6 +162,10 @@ class _Row:
             wanted = f"should be a whole number from 1 to {most:,}"
             raise self.fault(name, f"{wanted}, found {self.cells[name]!r}")
         return int(value)
+
+    def width(self, name: str) -> int:
+        """GPUs or groups side by side; one where nothing is said."""
+        return self.whole(name, _MOST_USERS) if self.cells.get(name) else 1
 
     def prompts(self) -> int | None:
         """`num_prompts`, where the row says it."""

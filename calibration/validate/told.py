@@ -1,7 +1,7 @@
 """Where the settings of a table's runs came from: counted, and as notes."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from calibration.validate.recipes import GENERATED, SUITE, Settings, recipe_of
@@ -25,6 +25,8 @@ class Told:
     """Runs by the column in which they say how the server was set, or how it was driven."""
     unread: tuple[str, ...]
     """Columns that nothing reads."""
+    renamed: tuple[tuple[str, str], ...] = ()
+    """Models of the table that the catalog knows by another name, with that name."""
 
     def to_json(self) -> dict[str, object]:
         """Return the object that `--json` prints as `settings`."""
@@ -68,9 +70,16 @@ class Told:
         if self.columns:
             listed = ", ".join(f"`{name}` ({count})" for name, count in self.columns)
             yield f"columns of the table that were used instead, with their runs: {listed}"
+        yield from renamings(self.renamed)
         if self.unread:
             names = ", ".join(f"`{name}`" for name in self.unread)
             yield f"not read: {names}"
+
+
+def renamings(renamed: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Say which models stand for which checkpoints, by their names."""
+    for named, model in renamed:
+        yield f"{named} is taken for a checkpoint of {model}, whose name it has with more words"
 
 
 def told_of(runs: Sequence[MeasuredRun], settings: Settings, unread: Sequence[str] = ()) -> Told:
@@ -90,4 +99,7 @@ def told_of(runs: Sequence[MeasuredRun], settings: Settings, unread: Sequence[st
         scripts=tuple(scripts.most_common()),
         columns=tuple(columns.most_common()),
         unread=tuple(unread),
+        renamed=tuple(
+            dict.fromkeys((r.named, r.model) for r in runs if r.named not in {"", r.model})
+        ),
     )

@@ -15,6 +15,7 @@ from sim.model import Experts, Model, Recurrent
 STATE_BYTES = 4.0
 """Engines keep recurrent states in fp32 (mamba_ssm, flash-linear-attention)."""
 _MOST_REMEMBERED = 1 << 18
+_MOST_LINES = 1 << 12
 _BLOCK = 256
 
 
@@ -37,6 +38,11 @@ class Dense:
         self._shapes: dict[Experts, Curve | None] = {}
         self._tables: dict[int, list[float]] = {}
         self._logits: dict[float, float] = {}
+        self._routed: dict[int, float] = {}
+        """Times of all experts by the tokens that they see, s."""
+        self._regular: dict[int, list[Operation]] = {}
+        self._heads: dict[float, list[Operation]] = {}
+        """Lines of a pass that have come up: by its tokens, and by its logits."""
 
     def seconds(
         self, tokens: int, logit_positions: float, sequences: int, seen: int | None = None
@@ -53,8 +59,22 @@ class Dense:
             first = max(1, block * _BLOCK)
             rest = self.plain.table(first, (block + 1) * _BLOCK)
             table = self._tables[block] = [0.0] * (_BLOCK - len(rest)) + rest
-        others = sum(o.total_s for o in self._irregular(tokens, sequences, seen))
-        return table[place] + others + self.logits_s(logit_positions)
+        others_s = self._irregular_s(tokens, sequences, tokens if seen is None else seen)
+        return table[place] + others_s + self.logits_s(logit_positions)
+
+    def _irregular_s(self, tokens: int, sequences: int, seen: int) -> float:
+        """Return the time of the experts, which is remembered, and of recurrent states, s."""
+        total_s = 0.0
+        if self.layers.experts:
+            known = self._routed.get(seen)
+            if known is None:
+                known = sum(operation.total_s for operation in self._all_experts(seen))
+                if len(self._routed) < _MOST_REMEMBERED:
+                    self._routed[seen] = known
+            total_s = known
+        for operation in self._states(tokens, sequences):
+            total_s += operation.total_s
+        return total_s
 
     def logits_s(self, positions: float) -> float:
         """Return the time of the LM head over `positions`, s."""
@@ -69,22 +89,30 @@ class Dense:
         """Return the layers without attention for one lane of `tokens` tokens of `sequences`."""
         if not tokens:
             return []
-        regular = [timed.operation() for timed in self.plain.timed(float(tokens))]
-        return regular + self._irregular(tokens, sequences, seen)
+        regular = self._regular.get(tokens)
+        if regular is None:
+            regular = [timed.operation() for timed in self.plain.timed(float(tokens))]
+            if len(self._regular) < _MOST_LINES:
+                self._regular[tokens] = regular
+        experts = self._all_experts(tokens if seen is None else seen)
+        return regular + experts + self._states(tokens, sequences)
 
     def logits(self, positions: float) -> list[Operation]:
         """Return the LM head, in 16 bits."""
         if not positions:
             return []
-        return [self.plain.gemm(self.layers.head, positions, 1).operation()]
+        known = self._heads.get(positions)
+        if known is None:
+            known = [self.plain.gemm(self.layers.head, positions, 1).operation()]
+            if len(self._heads) < _MOST_LINES:
+                self._heads[positions] = known
+        return known
 
-    def _irregular(self, tokens: int, sequences: int, seen: int | None) -> list[Operation]:
-        """Experts and recurrent states: what is no plain function of the tokens."""
-        if not self.layers.experts and not self.layers.recurrent:
-            return []
-        seen = tokens if seen is None else seen
-        experts = [self._experts(mlp, seen, count) for mlp, count in self.layers.experts]
-        return experts + [
+    def _all_experts(self, seen: int) -> list[Operation]:
+        return [self._experts(mlp, seen, count) for mlp, count in self.layers.experts]
+
+    def _states(self, tokens: int, sequences: int) -> list[Operation]:
+        return [
             self._recurrence(mixer, tokens, sequences, count)
             for mixer, count in self.layers.recurrent
         ]

@@ -24,8 +24,9 @@ class HostTime:
     prefill_pass_s: float
     prompt_s: float
     eager_s: float
-    largest_graph: int
-    """Tokens of the largest captured pass; beyond it `eager_s` is added. 0: no limit."""
+    largest_graph: int | None
+    """Tokens of the largest captured pass; beyond it `eager_s` is added. 0: none is captured.
+    None: no limit."""
     asynchronous: bool
     """A pass takes the longer of GPU and host, not their sum."""
 
@@ -42,7 +43,7 @@ class HostTime:
             engine.host_s_per_prefill_pass,
             engine.host_s_per_prompt,
             engine.eager_host_s_per_pass,
-            engine.graph_batch_sizes[-1] if engine.graph_batch_sizes else 0,
+            engine.graph_batch_sizes[-1] if engine.graph_batch_sizes else None,
             engine.asynchronous,
             engine.host_s_per_launch,
             launches,
@@ -51,7 +52,11 @@ class HostTime:
     @property
     def plain(self) -> bool:
         """Whether it is only a time per pass and per sequence on top of the GPU's."""
-        more = self.prefill_pass_s or self.prompt_s or (self.eager_s and self.largest_graph)
+        more = (
+            self.prefill_pass_s
+            or self.prompt_s
+            or (self.eager_s and self.largest_graph is not None)
+        )
         return not (more or self.asynchronous or self.launch_s)
 
     def seconds(self, sequences: int, tokens: int, prompts: int) -> float:
@@ -62,7 +67,7 @@ class HostTime:
         total = self.pass_s + self.sequence_s * sequences
         if prompts:
             total += self.prefill_pass_s + self.prompt_s * prompts
-        if 0 < self.largest_graph < tokens:
+        if self.largest_graph is not None and tokens > self.largest_graph:
             total += self.eager_s
         return total
 
@@ -73,7 +78,7 @@ class HostTime:
         passes and none with prompts.
         """
         graph = self.largest_graph
-        if not self.launch_s or (tokens <= graph if graph else not prompts):
+        if not self.launch_s or (not prompts if graph is None else tokens <= graph):
             return 0.0
         return self.launch_s * self.launches.count(sequences - prompts, prompts)
 

@@ -43,8 +43,11 @@ class _Form(NamedTuple):
     fixed_s: float
     token_s: float
     pair_s: float
+    host_s: float
+    after_s: float
+    """What the host does while the GPU works, and what in turn with it (`HostTime.sides`)."""
     rates: Rates
-    """The same three as an object."""
+    """Fixed, per token and per pair as an object."""
 
 
 def quick_pass(cost: ForwardPass) -> QuickPass | None:
@@ -56,20 +59,26 @@ def quick_pass(cost: ForwardPass) -> QuickPass | None:
     return QuickPass(_line_of(cost, forms), _mixed_of(cost, forms, beside))
 
 
-class _Beside(dict[tuple[int, float, int], float]):
-    """Times of passes without their attention, s, by tokens, logits and sequences."""
+class _Beside(dict[tuple[int, float, int, int], tuple[float, float, float]]):
+    """Passes without their attention, by tokens, logits, sequences and prompts among them.
+
+    The GPU's time, and the two of the host beside it (`HostTime.sides`), s.
+    """
 
     def __init__(self, cost: ForwardPass) -> None:
         self._cost = cost
         super().__init__()
 
-    def __missing__(self, size: tuple[int, float, int]) -> float:
-        tokens, logits, count = size
-        held = count if self._cost.stateful else 0
-        seconds = self._cost.beside_attention_s((tokens, logits, held), count)
+    def __missing__(self, size: tuple[int, float, int, int]) -> tuple[float, float, float]:
+        tokens, logits, count, prompts = size
+        cost, host = self._cost, self._cost.host_beside
+        held = count if cost.stateful else 0
+        seconds = cost.beside_attention_s((tokens, logits, held), count)
+        sides = (0.0, 0.0) if host is None else host.sides(count, tokens, prompts)
+        found = seconds, *sides
         if len(self) < _MOST_REMEMBERED:
-            self[size] = seconds
-        return seconds
+            self[size] = found
+        return found
 
 
 class _Forms(dict[tuple[int, int, float], _Form]):
@@ -82,8 +91,9 @@ class _Forms(dict[tuple[int, int, float], _Form]):
     def __missing__(self, size: tuple[int, int, float]) -> _Form:
         sequences, positions, logits = size
         (rates,) = self._cost.decode_rates(sequences)
-        beside_s = self._beside[positions, logits, sequences]
-        form = _Form(beside_s, rates.fixed_s, rates.token_s, rates.pair_s, rates)
+        beside_s, host_s, after_s = self._beside[positions, logits, sequences, 0]
+        facts = beside_s, rates.fixed_s, rates.token_s, rates.pair_s
+        form = _Form(*facts, host_s, after_s, rates)
         if len(self) < _MOST_REMEMBERED:  # fractional positions hardly repeat
             self[size] = form
         return form
@@ -101,15 +111,16 @@ def _line_of(cost: ForwardPass, forms: _Forms) -> Line:
         growth: float,
         pairs_growth: float,
     ) -> tuple[float, float, int]:
-        beside_s, fixed_s, token_s, pair_s, rates = forms[sequences, positions, logits]
+        form = forms[sequences, positions, logits]
+        beside_s, fixed_s, token_s, pair_s, host_s, after_s, rates = form
         memory_s, slope_s, limit = token_s * read, token_s * growth, NO_LIMIT
         if memory_s > pair_s * pairs and slope_s >= pair_s * pairs_growth:
             first_s = beside_s + (fixed_s + memory_s)  # bound by memory, and stays so
         else:
             attention_s, slope_s, limit = rates.line(read, pairs, growth, pairs_growth)
             first_s = beside_s + attention_s
-        if host is None:
-            return first_s, slope_s, limit
+        if host is None or first_s >= host_s:
+            return first_s + after_s, slope_s, limit
         return host.line((first_s, slope_s, limit), sequences, positions)
 
     return line
@@ -117,17 +128,17 @@ def _line_of(cost: ForwardPass, forms: _Forms) -> Line:
 
 def _prompts_of(cost: ForwardPass, beside: _Beside, known: _Known) -> _Prompts:
     """Return the pricing of prompts alone; passes of one chunk become known."""
-    host, ((_, kind),) = cost.host_beside, cost.prompt_kinds
+    ((_, kind),) = cost.prompt_kinds
 
     def alone(prompts: int, tokens: int, context: float, pairs: float) -> tuple[float, float]:
         attention_s = 0.0
         if tokens:  # else there was no room for any
             attention_s = kind.seconds(context, pairs, prompts, tokens)
-        pass_s = beside[tokens, prompts, prompts] + attention_s
+        beside_s, host_s, after_s = beside[tokens, prompts, prompts, prompts]
+        pass_s = beside_s + attention_s
         if cost.prompt_factor != 1.0:
             pass_s += cost.beyond_kernels_s(pass_s, 0.0, prompts)
-        if host is not None:
-            pass_s = host.together(pass_s, prompts, tokens, prompts)
+        pass_s = max(pass_s, host_s) + after_s
         if prompts == 1 and len(known) < _MOST_REMEMBERED:
             known[tokens, context] = pass_s, attention_s
         return pass_s, attention_s
@@ -136,7 +147,7 @@ def _prompts_of(cost: ForwardPass, beside: _Beside, known: _Known) -> _Prompts:
 
 
 def _mixed_of(cost: ForwardPass, forms: _Forms, beside: _Beside) -> Mixed:
-    host, factor = cost.host_beside, cost.prompt_factor
+    factor = cost.prompt_factor
     known: _Known = {}
     alone, find = _prompts_of(cost, beside, known), known.get
 
@@ -155,17 +166,20 @@ def _mixed_of(cost: ForwardPass, forms: _Forms, beside: _Beside) -> Mixed:
         prompt_s, prompt_attention_s = one or alone(prompts, tokens, context, prompt_pairs)
         if not sequences:
             return prompt_s, prompt_s, 0.0
-        decode_s, fixed_s, token_s, pair_s, _ = forms[sequences, positions, logits]
+        form = forms[sequences, positions, logits]
+        decode_s, fixed_s, token_s, pair_s, decode_host_s, decode_after_s, _ = form
         memory_s, compute_s = token_s * read, pair_s * pairs
         attention_s = fixed_s + (memory_s if memory_s >= compute_s else compute_s)  # noqa: FURB136  # hot
         decode_s += attention_s
-        count, held = sequences + prompts, positions + tokens
-        pass_s = beside[held, logits + prompts, count] + attention_s + prompt_attention_s
+        size = positions + tokens, logits + prompts, sequences + prompts, prompts
+        beside_s, host_s, after_s = beside[size]
+        pass_s = beside_s + attention_s + prompt_attention_s
         if factor != 1.0:
             pass_s += cost.beyond_kernels_s(pass_s, decode_s, prompts)
-        if host is not None:
-            decode_s = host.together(decode_s, sequences, positions, 0)
-            pass_s = host.together(pass_s, count, held, prompts)
-        return pass_s, prompt_s, decode_s
+        if pass_s < host_s:  # noqa: PLR1730  # hot
+            pass_s = host_s
+        if decode_s < decode_host_s:  # noqa: PLR1730  # hot
+            decode_s = decode_host_s
+        return pass_s + after_s, prompt_s, decode_s + decode_after_s
 
     return mixed

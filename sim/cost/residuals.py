@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from math import exp, log2
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,20 +57,20 @@ class Grid:
 
     def log_ratio(self, **quantities: Figures) -> FloatArray:
         """Return log(measured / form) where all axes are given, single figures or arrays."""
-        total: FloatArray = np.zeros(())
+        total: Figures = 0.0
         places = [
-            bracket(np.log2(quantities[name]), axis)
+            _place(np.log2(quantities[name]), axis)
             for name, axis in zip(self.names, self.octaves, strict=True)
         ]
         for corner in product((0, 1), repeat=len(places)):
             index = tuple(place[0] + side for place, side in zip(places, corner, strict=True))
-            weight = np.ones(())
+            weight: Figures = 1.0
             for (_, fraction, _), side in zip(places, corner, strict=True):
                 weight = weight * (fraction if side else 1.0 - fraction)
             total = total + weight * self.values[index]
         for _, _, faded in places:
             total = total * faded
-        return total
+        return np.asarray(total)
 
     def along(self, name: str, **fixed: float) -> Curve:
         """Return the table as a curve over one of its axes, with the others fixed."""
@@ -103,6 +104,13 @@ class Plane:
         lower = below[j] + y * (below[j + 1] - below[j])
         upper = above[j] + y * (above[j + 1] - above[j])
         return exp((lower + x * (upper - lower)) * row_left * column_left)
+
+
+def _place(octaves: Figures, knots: FloatArray) -> tuple[Any, Figures, Figures]:
+    """Return `bracket`, of a single figure without the time that arrays take."""
+    if np.ndim(octaves):
+        return bracket(octaves, knots)
+    return _bracket(float(octaves), knots.tolist())
 
 
 def _bracket(octaves: float, knots: list[float]) -> tuple[int, float, float]:

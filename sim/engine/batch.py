@@ -22,6 +22,7 @@ class DecodeBatch:
         "blocks",
         "ends",
         "growth",
+        "handed_out",
         "held",
         "logit_positions",
         "members",
@@ -39,6 +40,8 @@ class DecodeBatch:
         """By serial, in order of admission."""
         self.blocks: Counted | None = None
         """Their KV blocks, once the pool has asked: where there is room, nobody counts."""
+        self.handed_out: Counted | None = None
+        """What they give the front end to do, where that takes time."""
         self.ends: list[tuple[int, int, Sequence]] = []
         """Heap of breakpoints: (pass count at which the phase ends, serial, sequence)."""
         self._clear()
@@ -56,6 +59,8 @@ class DecodeBatch:
         self._add(phase, kv)
         if self.blocks is not None:
             self.blocks.join(sequence)
+        if self.handed_out is not None:
+            self.handed_out.join(sequence)
         for reach in self.reaches:
             reach.join(serial, kv, phase, passes)
         heappush(self.ends, (passes + phase.passes - sequence.done, serial, sequence))
@@ -85,6 +90,8 @@ class DecodeBatch:
         del members[sequence.serial]
         if self.blocks is not None:
             self.blocks.leave(sequence)
+        if self.handed_out is not None:
+            self.handed_out.leave(sequence)
         for reach in self.reaches:
             reach.leave(sequence.serial, passes)
         if not members:

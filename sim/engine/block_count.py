@@ -9,7 +9,7 @@ from sim.engine.sequence import Sequence
 
 
 class Counted(Protocol):
-    """What a batch keeps up to date for its pool, once the pool has asked."""
+    """What a batch keeps up to date for its pool, once the pool has asked, or its front end."""
 
     def join(self, sequence: Sequence) -> None:
         """Add a sequence that has joined the batch."""

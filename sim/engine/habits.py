@@ -14,7 +14,7 @@ class Habits:
     ingress_s: float = 0.0
     """From a request's arrival until the engine sees it."""
     ingress_s_per_token: float = 0.0
-    """More of it for each token of the prompt, which is tokenised first."""
+    """More of it for each token of the prompt, which is tokenised first, one after another."""
     pick_up_passes: int = 0
     """A prompt that comes while passes run is seen only after so many more of them."""
     pick_up_every_passes: int = 1
@@ -41,10 +41,6 @@ class Habits:
     def ingress(self) -> bool:
         """Whether the engine sees requests later than they arrive."""
         return self.ingress_s > 0.0 or self.ingress_s_per_token > 0.0
-
-    def ingress_of_s(self, input_tokens: int) -> float:
-        """Return the time until the engine sees a request of so many tokens."""
-        return self.ingress_s + self.ingress_s_per_token * input_tokens
 
     @property
     def shows_late(self) -> bool:

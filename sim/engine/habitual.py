@@ -9,6 +9,7 @@ import simpy
 from sim.decoding import Phase
 from sim.engine.batch import DecodeBatch
 from sim.engine.habits import Habits
+from sim.engine.handing_out import HandedOut, chunks_per_pass
 from sim.engine.log import LEAP
 from sim.engine.replica import Replica
 from sim.engine.sequence import Sequence
@@ -33,6 +34,9 @@ class HabitualReplica(Replica):
         self._decoded_s = nan
         """When the tokens of the last decode pass were seen."""
         super().__init__(*args, **settings)
+        self._handed_out = HandedOut(habits, self.batch.members)
+        if habits.front_end_s_per_chunk:
+            self.batch.handed_out = self._handed_out
         if self.scheduler.separate:
             self.beside = Nobody(self.batch, self.pricer.cost.reaches)
 
@@ -44,11 +48,25 @@ class HabitualReplica(Replica):
             self.log.habits.paused.append(self.in_flight // LEAP.size)
         return duration_s
 
-    def _pass_by(self, now: float) -> None:
+    def note_passes(
+        self, start_s: float, first_s: float, slope_s: float, passes: int, now: float
+    ) -> None:
+        """See to what users see of the passes written down last, which did not begin here."""
+        leap = self._leap
+        leap.start_s, leap.first_s, leap.slope_s, leap.passes = start_s, first_s, slope_s, passes
+        self.in_flight = len(self.log.leaps) - LEAP.size
+        self._show(now)
+
+    def _show(self, now: float) -> None:
+        """Hand out the tokens of the passes that end now, and note when they are seen."""
         if self.habits.front_end_s_per_chunk:
             self._hand_out(now)
         if not (self.prefilling and self.scheduler.separate):
             self._decoded_s = now + self.delay_s
+
+    def _pass_by(self, now: float) -> None:
+        self._show(now)
+        if not (self.prefilling and self.scheduler.separate):
             super()._pass_by(now)
             return
         self.paused += 1
@@ -66,8 +84,7 @@ class HabitualReplica(Replica):
         before_s = max(0.0, self.delay_s - (leap.start_s - self._boundary_s))
         work_s = prompts_s = 0.0
         if not (self.prefilling and standing):
-            for sequence in self.batch.members.values():
-                work_s += self._chunks_per_pass(sequence.phase) * chunk_s
+            work_s = self._handed_out.total_s
         for sequence in self.prefilling:
             if sequence.computed + sequence.chunk >= sequence.target:
                 prompts_s += self._chunks_of_prefill(sequence) * chunk_s
@@ -78,11 +95,6 @@ class HabitualReplica(Replica):
         number = self.in_flight // LEAP.size
         self.log.habits.delays.extend((number, before_s, work_s, prompts_s))
 
-    def _chunks_per_pass(self, phase: Phase | None) -> float:
-        if phase is None or not phase.visible_tokens:
-            return 0.0
-        return 1.0 / self.habits.chunk_passes(phase)
-
     def _chunks_of_prefill(self, sequence: Sequence) -> float:
         """Return the chunks that the end of a prefill makes; held back, it is a part of one."""
         plan, phase = sequence.plan, sequence.phase
@@ -91,7 +103,7 @@ class HabitualReplica(Replica):
         first = sequence.preempted_s < 0
         if phase is None or (first and not self.habits.holds_first(plan)):
             return 1.0
-        return self._chunks_per_pass(phase)
+        return chunks_per_pass(self.habits, phase)
 
     def _prefilled(self, sequence: Sequence, now: float) -> None:
         """Start, or go on with, decoding; a prefill that yields a token shows it, or holds it."""

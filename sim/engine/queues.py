@@ -126,13 +126,13 @@ class PickUpQueue:
     come `passes` before is then seen.
     """
 
-    __slots__ = ("_coming", "_every", "_from", "_new", "_now", "_passes", "seen")
+    __slots__ = ("_every", "_from", "_now", "_passes", "coming", "new", "seen")
 
     def __init__(self, seen: Queue, passes: int, every: int = 1) -> None:
         self.seen, self._passes, self._every = seen, passes, every
-        self._new: list[Sequence] = []
+        self.new: list[Sequence] = []
         """Those who came during the pass that has just ended."""
-        self._coming: deque[tuple[int, Sequence]] = deque()
+        self.coming: deque[tuple[int, Sequence]] = deque()
         """(count of passes from which it may be seen, request)."""
         self._now = self._from = 0
         """Counts of passes: at the last look; and after the last pass that held prompts."""
@@ -142,9 +142,9 @@ class PickUpQueue:
 
         `prompts`: the coming pass goes on with prompts that have begun.
         """
-        coming, since = self._coming, self._from
-        coming.extend((passes + self._passes, sequence) for sequence in self._new)
-        self._new.clear()
+        coming, since = self.coming, self._from
+        coming.extend((passes + self._passes, sequence) for sequence in self.new)
+        self.new.clear()
         looks = idle or (passes - since) % self._every == 0
         while coming and (idle or (looks and coming[0][0] <= passes)):
             self.seen.append(coming.popleft()[1])
@@ -158,7 +158,7 @@ class PickUpQueue:
 
     def append(self, sequence: Sequence) -> None:
         """Take in a new request, not to be seen yet."""
-        self._new.append(sequence)
+        self.new.append(sequence)
 
     def appendleft(self, sequence: Sequence) -> None:
         """Take back a preempted request, which the engine knows."""
@@ -175,9 +175,9 @@ class PickUpQueue:
         return self.seen[place]
 
     def __len__(self) -> int:
-        return len(self.seen) + len(self._coming) + len(self._new)
+        return len(self.seen) + len(self.coming) + len(self.new)
 
     def __iter__(self) -> Iterator[Sequence]:
         yield from self.seen
-        yield from (sequence for _, sequence in self._coming)
-        yield from self._new
+        yield from (sequence for _, sequence in self.coming)
+        yield from self.new

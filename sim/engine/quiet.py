@@ -1,86 +1,108 @@
 """The usual boundaries of the usual replica, one after the other in a tight loop.
 
-Usual is a replica of one lane that knows its arrivals, serves first come, first served, with
-chunked prefill, and has KV to spare. Then two kinds of passes make up nearly all of a run: a batch
-that only decodes, until a request ends or comes, and one pass that takes one whole new prompt
-along. `Replica` can do both, and all else, step by step: here they are done at once, to the same
-bit (a test sees to it), and whatever is not so simple is left to it.
+Usual is a replica of one lane that knows its arrivals, serves first come, first served (who is
+seen late, once it is), and has KV to spare, or reserves it. Then two kinds of passes make up
+nearly all of a run: a batch that only decodes, until a request ends or comes, and one pass that
+takes one whole new prompt along, or holds nothing else (`quiet_prompts`). `Replica` can do both,
+and all else, step by step: here they are done at once, to the same bit (a test sees to it), and
+whatever is not so simple is left to it.
 """
 
 from collections import deque
 from collections.abc import Callable
 from heapq import heappop
+from math import inf
 
 from sim.cost import NO_LIMIT
-from sim.cost.quick import Line, Mixed
-from sim.engine.kv_pool import KvPool
+from sim.cost.quick import Line
+from sim.engine.habitual import HabitualReplica
+from sim.engine.kv_pool import KvPool, ReservingPool
 from sim.engine.log import LEAP
-from sim.engine.pricing import Pricer, billed_to_input, chunks_of, cut_at
+from sim.engine.pricing import Pricer, cut_at
+from sim.engine.queues import PickUpQueue
+from sim.engine.quiet_prompts import Pass, chunks_of_prompts, line_of, mixed_of, whole_prompt
 from sim.engine.replica import Replica
 from sim.engine.schedulers import ChunkedPrefill
+from sim.engine.schedulers.separate import SeparatePasses
 
-_Pass = Callable[[float], float]
-"""From the time at which passes begin to that at which they end, s; -1 where they are not simple
-enough."""
-_Decode = Callable[[float, int], float]
-"""The same for at most so many passes; 0 while the scheduler has not been asked: it must be where
-KV may run short."""
-_Mixed = Callable[[float, int, int, int, float, int, int], float]
-"""The same for a pass that holds what `chunks_of` returns."""
+_Decode = Callable[[float, int, bool], float]
+"""The same for at most so many passes, and whether the scheduler was asked: it must be where KV
+may run short."""
 
 
-def quiet_passes(replica: Replica) -> _Pass | None:
+def quiet_passes(replica: Replica) -> Pass | None:
     """Return what takes a replica from a boundary to the next one that is out of the ordinary.
 
     None where there is no such thing: the replica has habits, rules, a policy or other layers.
     """
     scheduler, pool, quick = replica.scheduler, replica.pool, replica.pricer.quick
     usual = (
-        type(replica) is Replica
-        and type(scheduler) is ChunkedPrefill
-        and type(pool) is KvPool
+        type(replica) in {Replica, HabitualReplica}
+        and type(scheduler) in {ChunkedPrefill, SeparatePasses}
+        and type(pool) in {KvPool, ReservingPool}
         and type(replica.pricer) is Pricer
-        and isinstance(replica.waiting, deque)
+        and isinstance(line_of(replica), deque)
         and replica.leaping
         and replica.policy is None
-        and scheduler.rules is None
+        and (scheduler.rules is None or scheduler.rules.only_pick_up)
         and pool.plain_tokens >= 0
     )
     if not usual or quick is None:
         return None
-    decode, mixed = _decode_of(replica, quick.line), _mixed_of(replica, quick.mixed)
-    return _passes_of(replica, decode, _prompt_of(replica, mixed), _chunks_of(replica, mixed))
+    decode, mixed = _decode_of(replica, quick.line), mixed_of(replica, quick.mixed)
+    prompt, chunks = whole_prompt(replica, mixed), chunks_of_prompts(replica, mixed)
+    return _passes_of(replica, decode, prompt, chunks)
+
+
+def _look_of(replica: Replica) -> Callable[[], int] | None:
+    """Return what lets new requests be seen whose time has come, before a pass without prompts.
+
+    It returns the most passes until it must look again. None where all are seen at once.
+    """
+    waiting, members = replica.waiting, replica.batch.members
+    if not isinstance(waiting, PickUpQueue):
+        return None
+    line, new, coming, look = waiting.seen, waiting.new, waiting.coming, waiting.look
+
+    def seen() -> int:
+        if not (new or coming or line):
+            return NO_LIMIT
+        return look(replica.turns, idle=not members, prompts=False) or NO_LIMIT
+
+    return seen
 
 
 def _passes_of(  # noqa: C901  # one loop: calls cost as much as what they would tidy up
-    replica: Replica, decode: _Decode, prompt: _Pass, chunks: _Pass
-) -> _Pass:
-    batch, feed, waiting, fill = (
-        replica.batch,
-        replica.feed,
-        replica.waiting,
+    replica: Replica, decode: _Decode, prompt: Pass, chunks: Pass
+) -> Pass:
+    batch, feed, line, look = replica.batch, replica.feed, line_of(replica), _look_of(replica)
+    fill, take_next, phase_ended = (
         replica.scheduler.fill,
+        replica.take_next,
+        replica.phase_ended,
     )
-    ends, members, take_next = batch.ends, batch.members, replica.take_next
-    phase_ended = replica.phase_ended
+    ends, members = batch.ends, batch.members
 
     def passes(now: float) -> float:  # noqa: C901
         """Return the time of the boundary at which nobody runs, or the measured are through."""
         while replica.own_left:
             then = -1.0
-            if not (waiting or replica.prefilling):
-                if not members:
-                    return now
-                then = decode(now, 0)
-            elif len(waiting) == 1 and not replica.prefilling:
-                then = prompt(now)
+            if not replica.prefilling:
+                most = NO_LIMIT if look is None else look()
+                if not line:
+                    if not members:
+                        return now
+                    then = decode(now, most, False)  # noqa: FBT003
+                elif len(line) == 1:
+                    then = prompt(now)
             if then < 0.0:
                 replica.now_s = now
                 preempted = fill(replica)
+                most, replica.horizon = replica.horizon or NO_LIMIT, 0
                 if replica.prefilling:
                     then = chunks(now)
                 elif members:
-                    then = decode(now, 1 if preempted else NO_LIMIT)
+                    then = decode(now, 1 if preempted else most, True)  # noqa: FBT003
                 else:
                     return now
             now, gone = then, replica.passes
@@ -95,25 +117,19 @@ def _passes_of(  # noqa: C901  # one loop: calls cost as much as what they would
     return passes
 
 
-def _chunks_of(replica: Replica, mixed: _Mixed) -> _Pass:
-    def chunks(now: float) -> float:
-        """Let the chunks of prompts go by that the scheduler has set."""
-        return mixed(now, *chunks_of(replica.prefilling))
-
-    return chunks
-
-
 def _decode_of(replica: Replica, line: Line) -> _Decode:
     batch, feed, pool, log = replica.batch, replica.feed, replica.pool, replica.log
     drafter, index, row = replica.pricer.drafter, replica.index, LEAP.pack
-    members, tokens, size = batch.members, pool.plain_tokens, pool.shape.block_tokens
-    waiting, ends = replica.waiting, batch.ends
+    members, size = batch.members, pool.shape.block_tokens
+    tokens = inf if isinstance(pool, ReservingPool) else pool.plain_tokens
+    late = replica.note_passes if isinstance(replica, HabitualReplica) else None
+    line_up, ends, watchful = line_of(replica), batch.ends, replica.scheduler.watchful
 
-    def decode(now: float, most: int) -> float:
+    def decode(now: float, most: int, asked: bool) -> float:  # noqa: FBT001
         """Leap until a phase ends, KV runs short or a request comes that may be admitted."""
         count, held, passes = len(members), batch.held, replica.passes
         room = tokens - held - count * size
-        if room < 0 and not most:
+        if room < 0 and not asked:
             return -1.0
         positions, logits, read = batch.positions, batch.logit_positions, batch.read
         growth, pairs, pairs_growth = batch.growth, batch.pairs, batch.pairs_growth
@@ -127,18 +143,22 @@ def _decode_of(replica: Replica, line: Line) -> _Decode:
         if sequence.serial != serial or sequence.joined < 0:  # it was preempted since
             end = batch.next_breakpoint()
         ahead = end - passes
-        if ahead > limit or most == 1:
-            ahead = 1 if most == 1 else limit
+        if ahead > limit:  # noqa: PLR1730  # hot
+            ahead = limit
+        if ahead > most:  # noqa: PLR1730
+            ahead = most
         if growth * ahead > room and ahead > 1:
             ahead = pool.passes_that_fit(batch, passes, ahead)
         duration_s = ahead * first_s + slope_s * (ahead * (ahead - 1) / 2)
         coming_s = feed.next_s - now
-        if coming_s < duration_s and ahead > 1 and not waiting:
+        if coming_s < duration_s and ahead > 1 and (watchful or not line_up):
             ahead, duration_s = cut_at(first_s, slope_s, coming_s, ahead)
         log.leaps += row(
             index, now, first_s, slope_s, ahead, count, positions, logits, read,
             growth, pairs, pairs_growth, held, 0.0, draft_s, draft_slope_s,
         )  # fmt: skip
+        if late is not None:
+            late(now, first_s, slope_s, ahead, now + duration_s)
         grown = growth * ahead
         batch.read, batch.held = read + grown, held + grown
         batch.pairs = pairs + pairs_growth * ahead
@@ -146,67 +166,3 @@ def _decode_of(replica: Replica, line: Line) -> _Decode:
         return now + duration_s
 
     return decode
-
-
-def _prompt_of(replica: Replica, mixed: _Mixed) -> _Pass:
-    batch, pool, waiting, scheduler = (
-        *(replica.batch, replica.pool),
-        *(replica.waiting, replica.scheduler),
-    )
-    most, budget = scheduler.max_sequences, scheduler.max_batched_tokens
-    members, tokens, size = batch.members, pool.plain_tokens, pool.shape.block_tokens
-
-    def prompt(now: float) -> float:
-        """Take the whole prompt of a new request along, if there is room for all of it."""
-        head, count, positions = waiting[0], len(members), batch.positions
-        chunk, phase = head.target, head.phase
-        coming = positions + (phase.positions if phase else 0)
-        if (
-            not chunk
-            or head.preemptions
-            or count >= most
-            or positions + chunk > budget
-            or coming > budget
-            or batch.held + chunk + (count + 1) * size > tokens  # the last block may not be full
-        ):
-            return -1.0
-        replica.now_s = now
-        replica.admit(chunk)
-        return mixed(now, 1, chunk, chunk, chunk * (chunk + 1) / 2, 0, chunk)
-
-    return prompt
-
-
-def _mixed_of(replica: Replica, price: Mixed) -> _Mixed:
-    batch, log, drafter = replica.batch, replica.log, replica.pricer.drafter
-    members, index, row = batch.members, replica.index, LEAP.pack
-
-    def mixed(  # noqa: PLR0917  # called per pass: positional is faster
-        now: float, prompts: int, tokens: int, context: int, own: float, again: int, kept: int
-    ) -> float:
-        """Let a pass with chunks go by; they make `own` pairs and keep so many KV tokens."""
-        count, positions, logits = len(members), batch.positions, batch.logit_positions
-        read, held, growth = batch.read, batch.held, batch.growth
-        pairs, pairs_growth = batch.pairs, batch.pairs_growth
-        pass_s, prompt_s, decode_s = price(
-            count, positions, logits, read, pairs, prompts, tokens, context, own
-        )
-        draft_s = 0.0
-        if drafter is not None:
-            chunks = prompts, tokens, context, own
-            drafts = drafter.mixed(count, read, (), chunks, (), prompt_s)
-            draft_s, prompt_s, decode_s = drafts[2], prompt_s + drafts[0], decode_s + drafts[1]
-            pass_s += draft_s
-        prefill_s = billed_to_input(pass_s, prompt_s, decode_s, again, tokens)
-        log.leaps += row(
-            index, now, pass_s, 0.0, 1, count + prompts, positions + tokens, logits + prompts,
-            read + context, growth, pairs + own, pairs_growth, held + kept, prefill_s,
-            draft_s, 0.0,
-        )  # fmt: skip
-        batch.read, batch.held, batch.pairs = read + growth, held + growth, pairs + pairs_growth
-        replica.passes += 1
-        now += pass_s
-        replica.advance_prompts(now)
-        return now
-
-    return mixed

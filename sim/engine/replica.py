@@ -133,9 +133,8 @@ class Replica(Observed):
         batch, leap, preempted = self.batch, self._leap, False
         if self.policy is not None and batch.members:
             self.follow(self.policy, leap)
-        room = self.pool.room(batch)
-        if self.waiting or self.prefilling or room < 0:
-            preempted, room = self.scheduler.fill(self), self.pool.room(batch)
+        if self.waiting or self.prefilling or self.pool.room(batch) < 0:
+            preempted = self.scheduler.fill(self)
         if not self.running:
             return -1.0
         if not self.leaping:
@@ -153,22 +152,22 @@ class Replica(Observed):
             self.add_extra(leap)
         duration_s = leap.first_s
         if self.leaping and not preempted:
-            duration_s = self._stretch(now, room)
+            duration_s = self._stretch(now)
         log_decode(log, self.index, batch, leap)
         return duration_s
 
-    def _stretch(self, now: float, room: float) -> float:
+    def _stretch(self, now: float) -> float:
         """Make the leap that decodes from `now` as long as nothing changes; return its time."""
         batch, leap = self.batch, self._leap
         ahead = min(batch.next_breakpoint() - self.passes, leap.limit)
-        if batch.growth * ahead > room:
-            ahead = self.pool.passes_that_fit(batch, self.passes, ahead)
         if self.horizon:
             ahead, self.horizon = min(ahead, self.horizon), 0
+        if ahead > 1:  # the first pass fits
+            ahead = self.pool.passes_that_fit(batch, self.passes, ahead)
         if ahead <= 1:
             return leap.first_s
         duration_s = leap.after(ahead)
-        if not self.waiting or self.scheduler.watchful:
+        if self.scheduler.watchful or not self.waiting:
             self._open = True
             coming_s = self.feed.next_s - now
             if coming_s < duration_s:

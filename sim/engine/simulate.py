@@ -13,6 +13,7 @@ from sim.decoding import Plan, Strategy
 from sim.engine.feed import Feed
 from sim.engine.fleet import Fleet, Pricing, peak_share
 from sim.engine.front_end import front_end_of
+from sim.engine.ingress import Ingress
 from sim.engine.limits import Limits, never_runs
 from sim.engine.log import Log, in_system
 from sim.engine.open_loop import OpenLoop
@@ -21,7 +22,7 @@ from sim.engine.routing import Routing
 from sim.engine.sequence import Sequence
 from sim.engine.source import ClosedLoop, Sessions, in_order_of_issue, stints_in_order
 from sim.engine.visible import gaps_and_first_chunks
-from sim.records import FloatArray, IntArray, RequestRecords, Simulation, Status, Traffic
+from sim.records import IntArray, RequestRecords, Simulation, Status, Traffic
 from sim.workload import stream
 
 _MOST_PLANS = 1 << 12
@@ -77,7 +78,12 @@ class _World:
         blocks = traffic.prefix_blocks if limits.prefix_cache else None
         self.names = None if blocks is None else Names(blocks)
         self._labelled = limits.scheduler.order in {"priority", "fair"}
-        self._ingress = limits.habits if limits.habits and limits.habits.ingress else None
+        habits, replicas = limits.habits, limits.replicas
+        self._ingress = Ingress(habits, replicas) if habits and habits.ingress else None
+        self._seen_s = traffic.arrival_s
+        """When the engine sees each request of an open loop."""
+        if self._ingress is not None and traffic.users is None and traffic.turns is None:
+            self._seen_s = self._ingress.all_seen_s(traffic)
         fleet = Fleet(
             *(self.env, self.limits, self.names, self.log, self._feed, traffic.measured),
             *(self._accept, self._home, leap),
@@ -95,16 +101,7 @@ class _World:
         if waits or not self.limits.router.foreseeable:
             return Feed((), ())
         rows = range(replica, len(traffic), self.limits.replicas)
-        return Feed(array("d", self._seen_s()[rows.start :: rows.step]), rows)
-
-    def _seen_s(self) -> FloatArray:
-        """Return when the engine sees each request of an open loop; none overtakes another."""
-        habits, arrival_s = self._ingress, self.traffic.arrival_s
-        if habits is None:
-            return arrival_s
-        later_s = habits.ingress_s + habits.ingress_s_per_token * self.traffic.input_tokens
-        seen_s: FloatArray = np.maximum.accumulate(arrival_s + later_s)
-        return seen_s
+        return Feed(array("d", self._seen_s[rows.start :: rows.step]), rows)
 
     def run(self) -> None:
         """Run until every measured request has finished or was rejected."""
@@ -121,7 +118,7 @@ class _World:
                 submit=self._submit,
             )
         elif not self.limits.router.foreseeable:
-            OpenLoop(self.env, array("d", self._seen_s()), self._route)
+            OpenLoop(self.env, array("d", self._seen_s), self._route)
         collecting = gc.isenabled()
         gc.disable()  # nothing here is cyclic, and each collection would walk every request
         try:
@@ -134,7 +131,8 @@ class _World:
         if self._ingress is None:
             self._route(row, user, at_s)
             return
-        seen = simpy.Timeout(self.env, self._ingress.ingress_of_s(self._input[row]))
+        seen_s = self._ingress.seen_s(at_s, self._input[row])
+        seen = simpy.Timeout(self.env, seen_s - self.env.now)
         if seen.callbacks is not None:
             seen.callbacks.append(lambda _: self._route(row, user, at_s))
 

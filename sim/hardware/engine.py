@@ -55,6 +55,7 @@ class EngineProfile(BaseModel):
     """None: as the kernel layer has it."""
     all_reduce_of: str | None = None
     mxfp4_experts_of: str | None = None
+    fp8_block_experts_of: str | None = None
     quantise_s_per_product: NotNegative = 0.0
     expert_prompt_factor: NotNegative = 1.0
     stream_interval_tokens: Annotated[int, Ge(1)] = 1

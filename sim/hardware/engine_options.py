@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 MemoryRule = Literal["share_of_memory", "share_of_free"]
 SchedulerKind = Literal["chunked_prefill", "prefill_first", "decode_first", "static_batching"]
 KvReserve = Literal["on_demand", "whole_answer"]
-GraphSizes = Annotated[tuple[Annotated[int, Ge(1), Le(1 << 20)], ...], Field(max_length=4096)]
+GraphSizes = Annotated[tuple[Annotated[int, Ge(0), Le(1 << 20)], ...], Field(max_length=4096)]
 Microseconds = Annotated[float, Ge(0), Le(1_000_000), Field(allow_inf_nan=False)]
 
 
@@ -33,7 +33,7 @@ class EngineOptions(BaseModel):
     """Tokens per pass for which CUDA graphs are captured, rising; a smaller pass is padded to the
     next of them, a larger one runs without a graph. Empty or absent: every size is captured, no
     padding, no limit, so that no pass without prompts pays launches, whole-sequence diffusion
-    included. Eager mode is `[1]`: only a pass of one token has a graph."""
+    included. Eager mode is `[0]`: no pass has a graph."""
     eager_host_us_per_pass: Microseconds | None = None
     """More host time for a pass beyond the largest graph, µs."""
     asynchronous: bool | None = None
@@ -59,6 +59,10 @@ class EngineOptions(BaseModel):
     mxfp4_experts_of: Literal["sglang", "trtllm", "vllm"] | None = None
     """The same of routed experts in MXFP4 (vLLM on Blackwell, told to quantise activations to
     MXFP8, runs the kernels of TensorRT-LLM)."""
+    fp8_block_experts_of: Literal["sglang", "trtllm", "vllm", "vllm_triton"] | None = None
+    """The same of routed experts in blocks of FP8: vLLM 0.16 on Hopper takes FlashInfer's CUTLASS
+    experts, which are those of TensorRT-LLM. `vllm_triton`: Triton's of vLLM, which it runs on
+    Blackwell where FlashInfer's and DeepGEMM's are switched off."""
     quantise_us_per_product: Annotated[float, Ge(0), Le(100)] | None = None
     """Kernel of its own that quantises the activations of a product in 8 or 4 bits, µs; 0 where
     the engine fuses it into the kernel before."""

@@ -91,8 +91,8 @@ class ExpertShapes(BaseModel):
 
 def check_numbers(text: str) -> int:
     """Return how many whole numbers a text holds; raise `ValueError` for anything else."""
-    numbers = [int(word) for word in text.split()]
-    if any(abs(number) > 100 * _MOST for number in numbers):
+    numbers = list(map(int, text.split()))
+    if max(map(abs, numbers), default=0) > 100 * _MOST:
         raise ValueError(f"a residual is beyond ±{100 * _MOST:g} hundredths")
     return len(numbers)
 

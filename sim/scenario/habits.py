@@ -12,8 +12,16 @@ from sim.engine.schedulers import (
     SchedulerSettings,
     StaticBatchingSettings,
 )
-from sim.hardware import EngineProfile, FittedProfile, GemmFit, GpuProfile, load_fitted
+from sim.hardware import (
+    EngineProfile,
+    ExpertsFit,
+    FittedProfile,
+    GemmFit,
+    GpuProfile,
+    load_fitted,
+)
 from sim.hardware.overlay import load_over
+from sim.precision import Precision
 from sim.scenario.schema import Scenario
 
 SCHEDULERS: Final[dict[str, type[SchedulerSettings]]] = {
@@ -85,11 +93,11 @@ def kernels_of(
                 fitted.all_reduce, other.all_reduce, link_bytes_per_s=link
             )
             notes.append(f"all-reduce of {other.engine} where it is quicker")
-    if engine.mxfp4_experts_of is not None and "experts.mxfp4" not in mine:
-        other = load_fitted(gpu, engine.mxfp4_experts_of)
-        if other.engine == engine.mxfp4_experts_of:
-            changed["experts"] = {**fitted.experts, "mxfp4": other.experts["mxfp4"]}
-            notes.append(f"experts in MXFP4 of {other.engine}")
+    found, of_others = _experts_of_others(gpu, engine)
+    experts = {key: fit for key, fit in found.items() if f"experts.{key}" not in mine}
+    if experts:
+        changed["experts"] = {**fitted.experts, **experts}
+        notes.extend(of_others)
     if each_s:
         changed["gemm"] = {
             name: _quantising(fit, each_s) if name in QUANTISED else fit
@@ -99,6 +107,24 @@ def kernels_of(
     if not changed:
         return fitted
     return fitted.model_copy(update={**changed, "note": "; ".join(notes) or None})
+
+
+def _experts_of_others(
+    gpu: GpuProfile, engine: EngineProfile
+) -> tuple[dict[Precision, ExpertsFit], list[str]]:
+    """Return fits of experts whose kernels the engine has from another one, and notes of them."""
+    asked: tuple[tuple[Precision, str | None, str], ...] = (
+        ("mxfp4", engine.mxfp4_experts_of, "MXFP4"),
+        ("fp8_block", engine.fp8_block_experts_of, "blocks of FP8"),
+    )
+    found: dict[Precision, ExpertsFit] = {}
+    notes = []
+    for precision, name, words in asked:
+        other = load_fitted(gpu, name) if name is not None else None
+        if other is not None and other.engine == name:
+            found[precision] = other.experts[precision]
+            notes.append(f"experts in {words} of {name}")
+    return found, notes
 
 
 def _quantising(fit: GemmFit, each_s: float) -> GemmFit:

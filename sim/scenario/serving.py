@@ -1,6 +1,6 @@
 """From names to facts: the model, GPU, engine and cost model of a scenario, cross-checked."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
@@ -90,7 +90,7 @@ def _costs(  # noqa: PLR0917  # all that a cost is made of
     drafter: Drafter | None,
 ) -> tuple[ForwardPass, ForwardPass | None]:
     """Return what passes of the served model and of the drafter cost, over the same batch."""
-    facts = fitted.model_dump_json()
+    facts = _Fits(fitted.model_dump_json(), fitted)
     cost = _forward_pass(model, gpu, facts, engine, deployment)
     if drafter is None:
         return cost, None
@@ -139,11 +139,19 @@ def _swap_s(scenario: Scenario, gpu: GpuProfile, memory: MemoryPlan) -> float:
     return memory.block_bytes / link.value
 
 
+@dataclass(frozen=True, slots=True)
+class _Fits:
+    """A fitted profile that can be a key: it holds dicts, so its text stands for it."""
+
+    text: str
+    profile: FittedProfile = field(compare=False)
+
+
 @lru_cache(maxsize=16)
 def _forward_pass(  # noqa: PLR0917  # the key of the cache
     model: Model,
     gpu: GpuProfile,
-    fitted_json: str,
+    fits: _Fits,
     engine: EngineProfile,
     deployment: Deployment,
     reaches: tuple[int, ...] = (),
@@ -152,5 +160,4 @@ def _forward_pass(  # noqa: PLR0917  # the key of the cache
 
     Runs that differ in load or strategy only, as in a sweep or under a slider, share it.
     """
-    fitted = FittedProfile.model_validate_json(fitted_json)  # holds dicts, so it is no key itself
-    return ForwardPass(model, gpu, fitted, engine, deployment, reaches=reaches)
+    return ForwardPass(model, gpu, fits.profile, engine, deployment, reaches=reaches)

@@ -133,6 +133,14 @@ def test_graphs_hold_passes_up_to_their_largest_size_prompts_or_not() -> None:
     assert cost.pass_s(wide) == pytest.approx((KERNELS - 32) * LAUNCH_S)
 
 
+def test_in_eager_mode_a_pass_of_one_token_pays_its_launches_too() -> None:
+    one = PassLoad(1, 1, 1.0, 1000.0, 1000.0)
+    eager = priced(graph_batch_sizes=(0,), host_s_per_launch=LAUNCH_S)
+    assert eager.pass_s(one) == pytest.approx((KERNELS - 32) * LAUNCH_S)
+    held = priced(graph_batch_sizes=(1,), host_s_per_launch=LAUNCH_S)
+    assert held.pass_s(one) < eager.pass_s(one) / 2
+
+
 def test_a_line_of_passes_leaves_the_launches_where_attention_overtakes_them() -> None:
     load = PassLoad(2, 600, 2.0, 4000.0, 4000.0)
     alone = priced(graph_batch_sizes=(512,))

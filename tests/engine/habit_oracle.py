@@ -357,10 +357,12 @@ def most_kv(job: Job) -> float:
 class Asking(Source):
     """Who asks next, and who has asked and is not seen by the engine yet."""
 
-    def __init__(self, traffic: Traffic, habits: Habits) -> None:
+    def __init__(self, traffic: Traffic, habits: Habits, replicas: int) -> None:
         super().__init__(traffic)
         self.traffic, self.habits, self.issued = traffic, habits, 0
         self.last_seen_s = 0.0
+        self.tokenised_s = [0.0] * replicas
+        """When each replica's tokeniser is through with all it has been given."""
         self.on_the_way: list[tuple[float, int, Guest]] = []
         self.handed_out: list[tuple[float, Guest]] = []
         """Answers, and when the front end will be through with each."""
@@ -386,7 +388,10 @@ class Asking(Source):
             job.asked, job.tokens = asked, sum(sizes)
             job.priority = int(traffic.priority[asked])
             job.request_class = int(traffic.request_class[asked])
-            seen_s = asked_s + self.habits.ingress_s + self.habits.ingress_s_per_token * sizes[0]
+            turn = self.issued % len(self.tokenised_s)
+            begun_s = max(asked_s, self.tokenised_s[turn])
+            self.tokenised_s[turn] = begun_s + self.habits.ingress_s_per_token * sizes[0]
+            seen_s = self.tokenised_s[turn] + self.habits.ingress_s
             if not self.closed and self.turns is None:  # in an open loop nobody overtakes
                 seen_s = self.last_seen_s = max(self.last_seen_s, seen_s)
             self.on_the_way.append((seen_s, self.issued, job))
@@ -412,7 +417,7 @@ def serve_with_habits(
     """Return every request of the traffic, served to the end, in order of issue."""
     count = range(limits.replicas)
     servers = [HabitServer(strategy, cost, limits, draft_cost) for _ in count]
-    source, jobs = Asking(traffic, servers[0].habits), list[Guest]()
+    source, jobs = Asking(traffic, servers[0].habits, len(servers)), list[Guest]()
     while (now := min(source.next_s(), *(server.ends_s for server in servers))) < inf:
         for server in servers:
             if server.ends_s == now:

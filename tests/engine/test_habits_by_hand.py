@@ -150,14 +150,34 @@ def test_an_offset_before_the_engine_delays_all_and_the_closed_loop_too(mode: Mo
 
 
 @BOTH
-def test_a_longer_prompt_is_seen_later_and_in_an_open_loop_holds_up_who_comes_after(
-    mode: Mode,
-) -> None:
-    """0.125 s a token: 8 tokens are seen at 1.0, and one token that came at 0.5 not before."""
+def test_prompts_are_tokenised_one_after_another(mode: Mode) -> None:
+    """0.2 s a token, 8 tokens: all at once are seen at 1.6, 3.2 and 4.8 s.
+
+    Passes end at 2.6, 3.6, 4.6, 5.6: the second is let in at 3.6, the third at 5.6.
+    """
+    told = records([(0.0, 8, 3)] * 3, mode, users=3, habits=Habits(ingress_s_per_token=0.2))
+    assert told.arrival_s.tolist() == [0, 0, 0]
+    assert told.admitted_s == pytest.approx([1.6, 3.6, 5.6], rel=1e-12)
+
+
+@BOTH
+def test_each_replica_tokenises_its_own_prompts(mode: Mode) -> None:
+    """Two replicas, four prompts of 1.6 s at once: two are seen at 1.6, two at 3.2 s."""
+    habits = Habits(ingress_s_per_token=0.2)
+    told = records([(0.0, 8, 1)] * 4, mode, replicas=2, habits=habits)
+    assert told.admitted_s == pytest.approx([1.6, 1.6, 3.2, 3.2], rel=1e-12)
+
+
+@BOTH
+def test_a_short_prompt_waits_until_a_long_one_before_it_is_tokenised(mode: Mode) -> None:
+    """0.125 s a token: 8 tokens are seen at 1.0, one token that came at 0.5 at 1.125.
+
+    The pass that begins at 1 ends at 2.
+    """
     rows, habits = [(0.0, 8, 1), (0.5, 1, 1)], Habits(ingress_s_per_token=0.125)
     told = records(rows, mode, habits=habits)
     assert told.arrival_s.tolist() == [0.0, 0.5]
-    assert told.admitted_s.tolist() == [1.0, 1.0]
+    assert told.admitted_s.tolist() == [1.0, 2.0]
 
 
 @BOTH

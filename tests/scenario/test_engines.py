@@ -9,7 +9,14 @@ import pytest
 from sim.cost import PassLoad
 from sim.engine import Habits
 from sim.errors import InputError
-from sim.hardware import EngineOptions, list_engines, list_gpus, load_engine, load_gpu
+from sim.hardware import (
+    EngineOptions,
+    list_engines,
+    list_gpus,
+    load_engine,
+    load_fitted,
+    load_gpu,
+)
 from sim.provenance import not_modelled, provenance
 from sim.scenario import Scenario, Serving, build_scenario, resolve
 from sim.scenario.habits import SCHEDULERS, kernels_of
@@ -54,6 +61,22 @@ def test_experts_in_mxfp4_may_be_those_of_another_engine() -> None:
     assert found.experts["mxfp4"] == trtllm.experts["mxfp4"]
     assert found.experts["fp8_block"] == vllm.experts["fp8_block"]
     assert "experts in MXFP4 of trtllm" in (found.note or "")
+
+
+@pytest.mark.parametrize(("gpu", "whose"), [("h200_sxm", "trtllm"), ("b200_sxm", "vllm_triton")])
+def test_experts_in_blocks_of_fp8_may_be_those_of_another_kernel(gpu: str, whose: str) -> None:
+    asked = EngineOptions.model_validate({"fp8_block_experts_of": whose})
+    profile, own = load_gpu(gpu), load_engine("vllm")
+    found = kernels_of(profile, own.with_options(asked))
+    assert found.experts["fp8_block"] == load_fitted(profile, whose).experts["fp8_block"]
+    assert found.experts["mxfp4"] == kernels_of(profile, own).experts["mxfp4"]
+    assert f"experts in blocks of FP8 of {whose}" in (found.note or "")
+
+
+def test_kernels_that_nobody_timed_on_a_gpu_are_not_taken() -> None:
+    profile, own = load_gpu("l40s"), load_engine("vllm")
+    asked = EngineOptions(fp8_block_experts_of="vllm_triton")
+    assert kernels_of(profile, own.with_options(asked)).experts == kernels_of(profile, own).experts
 
 
 def test_the_generic_engine_has_no_habits() -> None:

@@ -10,6 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from calibration.timings.aiconfigurator.served import (
+    MIXED,
+    SM100,
+    experts_served,
+    latent_served,
+)
+from calibration.timings.aiconfigurator.sisters import confirmed
 from calibration.timings.aiconfigurator.wheel import Rows, read_rows
 from calibration.timings.schema import MXFP8
 from calibration.timings.table import from_columns
@@ -32,17 +39,8 @@ FORMATS: Final = MappingProxyType(
     }
 )
 """Of the wheel's names of formats, those that our cost model multiplies or stores."""
-UNPACKED, MIXED = "w4a16_mxfp4", "w4a8_mxfp4_mxfp8"
-"""MXFP4 weights that kernels unpack to 16 bits, and that they multiply with MXFP8 activations."""
 GEMM_FORMATS: Final = ("bfloat16", "fp8", "fp8_block", "nvfp4", "sq")
 """Weight-only products run in 16 bits in our cost model and take their coefficients."""
-BIMODAL: Final = frozenset({"b200_sxm", "b300_sxm", "gb200", "gb300"})
-"""GPUs whose fp8 products under vLLM jump between two times from one M to the next."""
-BLACKWELL: Final = (*BIMODAL, "rtx_pro_6000")
-"""GPUs on which TensorRT-LLM multiplies MXFP4 experts with MXFP8 activations (compute capability
-10 and more: `ModelConfig.get_mxfp4_quant_algo`, tensorrt_llm/_torch/model_config.py)."""
-HOPPER: Final = frozenset({"h100_sxm", "h200_sxm"})
-"""GPUs whose fp8 experts by ModelOpt's CUTLASS kernel are no server's choice."""
 UNGATED: Final = frozenset({(2688, 1856), (1024, 2688), (2048, 5120), (8192, 5120)})
 """(hidden, expert) widths of the public models whose experts have two matrices, not three."""
 LATENT: Final = (576, 512)
@@ -54,7 +52,8 @@ LATENT_PREFILL: Final = (192, 128)
 def gemms(system: str, gpu: str, engine: str) -> Iterator["pa.Table"]:
     """Yield the matrix products.
 
-    vLLM's fp8_block rows ran eagerly and hold host time (57 to 175 µs): they are left out.
+    vLLM's fp8_block rows ran eagerly and hold host time (57 to 175 µs): they are left out. Its
+    fp8 products on compute capability 10 jump between two times from one M to the next.
     """
     rows = read_rows(system, "gemm", engine, "gemm_perf")
     if rows is None:
@@ -65,7 +64,7 @@ def gemms(system: str, gpu: str, engine: str) -> Iterator["pa.Table"]:
     rows = rows.where(known)
     m, n, k = (rows.columns[name] for name in ("m", "n", "k"))
     latency = rows.number("latency") / MS_PER_S
-    if engine == "vllm" and gpu in BIMODAL:
+    if engine == "vllm" and gpu in SM100:
         latency = _running_minimum(rows, latency)
     yield _table(
         rows,
@@ -152,6 +151,8 @@ def latent(system: str, gpu: str, engine: str) -> Iterator["pa.Table"]:
         if rows is None:
             continue
         decode = operation == "latent_attention"
+        if decode:
+            rows = rows.where(latent_served(rows.columns))
         lengths = rows.columns["isl"]
         yield _table(
             rows,
@@ -172,26 +173,24 @@ def latent(system: str, gpu: str, engine: str) -> Iterator["pa.Table"]:
 
 
 def experts(system: str, gpu: str, engine: str) -> Iterator["pa.Table"]:
-    """Yield routed experts of one rank; `num_tokens` counts the tokens of all ranks.
-
-    TensorRT-LLM's DeepGEMM rows on Blackwell are far slower than servers are, and so are those of
-    ModelOpt's CUTLASS experts on Hopper (a fifth of the bandwidth): they are left out. Of MXFP4
-    experts the rows are taken that the engine runs by default on the GPU.
-    """
+    """Yield routed experts of one rank; `num_tokens` counts the tokens of all ranks."""
     rows = read_rows(system, "moe", engine, "moe_perf")
     if rows is None:
         return
-    other = UNPACKED if engine == "trtllm" and gpu in BLACKWELL else MIXED
-    kept = np.isin(rows.columns["moe_dtype"], [name for name in FORMATS if name != other])
-    slow = ("deepgemm", "modeloptfp8moe_flashinfer_cutlass") if system in HOPPER else ("deepgemm",)
-    names = [str(name) for name in rows.columns["kernel_source"]]
-    kept &= np.array([not any(one in name for one in slow) for name in names])
-    rows = rows.where(kept)
+    rows = rows.where(
+        np.isin(rows.columns["moe_dtype"], list(FORMATS))
+        & experts_served(rows.columns, gpu, engine)
+    )
+    yield expert_table(rows.where(confirmed(rows, gpu)), gpu)
+
+
+def expert_table(rows: Rows, gpu: str) -> "pa.Table":
+    """Return rows of routed experts as rows of the schema."""
     hidden, width = rows.columns["hidden_size"], rows.columns["inter_size"]
     ungated = np.zeros(len(rows), dtype=bool)
     for pair in UNGATED:
         ungated |= (hidden == pair[0]) & (width == pair[1])
-    yield _table(
+    return _table(
         rows,
         gpu,
         "experts",

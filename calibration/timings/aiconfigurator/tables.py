@@ -7,6 +7,7 @@ import numpy as np
 
 from calibration.timings.aiconfigurator.collectives import all_reduces, nccl
 from calibration.timings.aiconfigurator.kernels import attention, experts, gemms, latent
+from calibration.timings.aiconfigurator.other_experts import OTHER_EXPERTS, other_experts
 from calibration.timings.aiconfigurator.wheel import ENGINES, SYSTEMS, systems_folder
 from calibration.timings.table import Timings, checked, kernel_keys
 from sim.errors import InputError, UnknownNameError
@@ -21,12 +22,13 @@ def import_aiconfigurator(gpus: Sequence[str] = (), engines: Sequence[str] = ())
     """Return the wheel's timings of some GPUs and engines; of all where none are named.
 
     A GPU goes by the name of its hardware profile, or by the wheel's own. NCCL's collectives
-    come with every engine.
+    come with every engine; kernels that an engine does not take by itself (`OTHER_EXPERTS`) only
+    where they are named.
     """
     systems_folder()
     chosen = [_profile_name(gpu) for gpu in gpus] or list(SYSTEMS)
     for engine in engines:
-        if engine not in ENGINES:
+        if engine not in {*ENGINES, *OTHER_EXPERTS}:
             raise UnknownNameError("engine", engine, ENGINES)
     tables = [
         table
@@ -51,6 +53,9 @@ def _profile_name(gpu: str) -> str:
 def _tables(gpu: str, engines: Sequence[str]) -> Iterator["pa.Table"]:
     system = SYSTEMS[gpu]
     for engine in engines:
+        if engine in OTHER_EXPERTS:
+            yield from other_experts(system, gpu, engine)
+            continue
         for read in (gemms, attention, latent, experts, all_reduces):
             yield from read(system, gpu, engine)
     yield from nccl(system, gpu)

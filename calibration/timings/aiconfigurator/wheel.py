@@ -1,6 +1,7 @@
 """The installed wheel `aiconfigurator-core`: which systems, engines and versions it has."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -85,14 +86,27 @@ def read_rows(system: str, family: str, engine: str, name: str) -> Rows | None:
 
     Where that version lacks it, of the newest older one; None where no version has it.
     """
+    path = _chosen(_files(system, family, engine, name), _current(system, engine))
+    return None if path is None else _rows(path, system, family, engine)
+
+
+def read_older(system: str, family: str, engine: str, name: str) -> Iterator[Rows]:
+    """Yield a table by its file name, of all versions that are releases, the newest first."""
+    found = _files(system, family, engine, name)
+    released = [path for path in found if not _DEVELOPMENT.search(path.parent.name)]
+    for path in sorted(released, key=lambda path: _order(path.parent.name), reverse=True):
+        yield _rows(path, system, family, engine)
+
+
+def _files(system: str, family: str, engine: str, name: str) -> list[Path]:
+    folder = systems_folder() / "data" / system / family / engine
+    return [path for path in folder.glob(f"*/{name}.parquet") if path.is_file()]
+
+
+def _rows(path: Path, system: str, family: str, engine: str) -> Rows:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    folder = systems_folder() / "data" / system / family / engine
-    found = [path for path in folder.glob(f"*/{name}.parquet") if path.is_file()]
-    path = _chosen(found, _current(system, engine))
-    if path is None:
-        return None
     try:
         table = pq.read_table(path)
     except (pa.ArrowException, OSError) as error:
@@ -101,7 +115,7 @@ def read_rows(system: str, family: str, engine: str, name: str) -> Rows | None:
         raise InputError(problem, where=str(path), remedy=remedy) from None
     columns = {field: table[field].to_numpy() for field in table.column_names}
     version = path.parent.name
-    source = f"{REQUIREMENT.replace('==', ' ')}, {system}/{family}/{engine}/{version}/{name}"
+    source = f"{REQUIREMENT.replace('==', ' ')}, {system}/{family}/{engine}/{version}/{path.stem}"
     return Rows(columns, engine, version, source)
 
 

@@ -21,6 +21,7 @@ from calibration.validate.recipes.recipe import (
     SUITE,
     Recipe,
     Settings,
+    default_sequences,
     defaults,
 )
 from calibration.validate.recipes.sglang import generated, sglang
@@ -34,6 +35,7 @@ __all__ = [
     "SUITE",
     "Recipe",
     "Settings",
+    "default_sequences",
     "recipe_of",
 ]
 

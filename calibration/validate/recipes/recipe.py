@@ -82,6 +82,23 @@ def default_tokens(run: MeasuredRun) -> int:
     return (2048 if small else MAX_BATCHED_TOKENS) * run.attention_data_parallel
 
 
+def default_sequences(engine: str, gpu: str, ranks: int) -> int | None:
+    """Return how many sequences an engine runs at once, all ranks together, if nothing says it.
+
+    vLLM: 1,024 on GPUs with 70 GiB or more that are no A100, else 256
+    (`EngineArgs.get_batch_defaults`, since 0.9; 256 before). SGLang: 2,048 or more, up to 4,096
+    as the pool has room (`max_running_requests` is None). TensorRT-LLM: `max_batch_size` = 2,048.
+    Each is a number of one rank. None: the engine is none of these.
+    """
+    try:
+        memory_gib = load_gpu(gpu).memory_bytes.value / GIB
+    except SimError:
+        return None  # the run is refused, with the reason
+    small = memory_gib < _VLLM_LARGE_GIB or "a100" in gpu
+    each = {"vllm": 256 if small else 1024, "sglang": 2048, "trtllm": 2048}.get(engine)
+    return None if each is None else each * ranks
+
+
 def defaults(run: MeasuredRun) -> Recipe:
     """Return the engine's own defaults, and experts spread as the row says."""
     return Recipe(
@@ -113,6 +130,8 @@ class Script:
     many_users: int = 16
     stream_interval_tokens: int = 1
     mxfp4_experts_of: str | None = None
+    largest_graph: int = 0
+    """Tokens of vLLM's largest captured pass (`--max-cudagraph-capture-size`)."""
 
     def fits(self, run: MeasuredRun, family: str) -> bool:
         """Whether a run can be one that this script served."""
@@ -141,6 +160,8 @@ class Script:
             yield "pick_up_every_passes", passes
         if self.mxfp4_experts_of is not None:
             yield "mxfp4_experts_of", self.mxfp4_experts_of
+        if self.largest_graph:
+            yield "graph_batch_sizes", graph_sizes(self.largest_graph)
         if self.stream_interval_tokens > 1:
             yield from streaming(self.stream_interval_tokens).items()
 
@@ -152,6 +173,14 @@ def streaming(interval_tokens: int) -> dict[str, object]:
     stream_interval == 1` (scheduler_output_processor_mixin.py); the others by their presets.
     """
     return {"stream_interval_tokens": interval_tokens, "stream_first_token": True}
+
+
+def graph_sizes(largest: int) -> list[int]:
+    """Return the passes that vLLM captures up to a size: 1, 2, 4, by 8 to 256, by 16 beyond.
+
+    `VllmConfig._set_cudagraph_sizes` of vllm/config/vllm.py, 0.12 to 0.19.
+    """
+    return [1, 2, 4, *range(8, 256, 8), *range(256, largest + 1, 16)]
 
 
 def of_script(scripts: Iterable[Script], run: MeasuredRun, family: str) -> Recipe | None:

@@ -30,6 +30,12 @@ class Rules:
     let_go: int = -1
     """Count of passes when those held went in last."""
 
+    @property
+    def only_pick_up(self) -> bool:
+        """Whether nothing differs from the plain rules but that new requests are seen late."""
+        plain = Rules(pick_up=self.pick_up, hold_tokens=self.hold_tokens)
+        return self == plain
+
     def look(self, replica: ReplicaState) -> None:
         """Let new requests be seen whose time has come; call it before every pass."""
         waiting = replica.waiting

@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibration.timings.aiconfigurator import import_aiconfigurator, wheel
+from sim.hardware import load_fitted_named
 
 VERSIONS = """\
 defaults:
@@ -35,6 +36,7 @@ ROWS: dict[str, list[Any]] = {
     [
         ("b200_sxm", "trtllm", "flow_mxfp8", 0.110e-3),  # compute capability 10
         ("h200_sxm", "trtllm", "flow", 0.424e-3),  # 9: weights are unpacked
+        ("b200_sxm", "sglang", "flow", 0.424e-3),
         ("b200_sxm", "vllm", "flow", 0.424e-3),  # only where it is told to
     ],
 )
@@ -46,7 +48,7 @@ def test_mxfp4_experts_are_those_that_the_engine_runs_on_the_gpu(  # noqa: PLR09
     kernel: str,
     latency_s: float,
 ) -> None:
-    version = {"trtllm": "1.3.0rc20", "vllm": "0.24.0"}[engine]
+    version = {"trtllm": "1.3.0rc20", "vllm": "0.24.0", "sglang": "0.5.14"}[engine]
     (tmp_path / "query_versions.yaml").write_text(VERSIONS, encoding="utf-8")
     path = tmp_path / "data" / gpu / "moe" / engine / version / "moe_perf.parquet"
     path.parent.mkdir(parents=True)
@@ -60,3 +62,27 @@ def test_mxfp4_experts_are_those_that_the_engine_runs_on_the_gpu(  # noqa: PLR09
     wheel._current.cache_clear()
     assert (row["precision"], row["kernel"]) == ("mxfp4", kernel)
     assert row["latency_s"] == pytest.approx(latency_s)
+
+
+def test_sglang_runs_another_kernel_on_hopper_than_the_wheel_has_so_that_vllms_stand_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "data" / "h100_sxm" / "moe" / "sglang" / "0.5.14" / "moe_perf.parquet"
+    (tmp_path / "query_versions.yaml").write_text(VERSIONS, encoding="utf-8")
+    path.parent.mkdir(parents=True)
+    pq.write_table(pa.table(ROWS | {"moe_dtype": ["w4a16_mxfp4", "bfloat16"]}), path)
+    wheel._current.cache_clear()
+    monkeypatch.setattr(wheel, "systems_folder", lambda: tmp_path)
+    monkeypatch.setattr(
+        "calibration.timings.aiconfigurator.tables.systems_folder", lambda: tmp_path
+    )
+    read = import_aiconfigurator(["h100_sxm"]).where(operation="experts")
+    wheel._current.cache_clear()
+    assert read.table["precision"].to_pylist() == ["bf16"]
+    shipped = [
+        load_fitted_named(f"{gpu}__{engine}").experts["mxfp4"]
+        for gpu in ("h100_sxm", "h200_sxm")
+        for engine in ("sglang", "vllm")
+    ]
+    assert shipped[0] == shipped[1]
+    assert shipped[2] == shipped[3]

@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from calibration.validate.recipes import recipe_of
+from calibration.validate.recipes.recipe import graph_sizes
 from calibration.validate.recipes.trtllm import drafted_tokens
 from calibration.validate.replay import Prediction, predict, scenario_of
 from calibration.validate.runs import MeasuredRun, read_runs
+from sim.hardware import load_engine
 
 Row = Callable[..., str]
 RunsFile = Callable[..., Path]
@@ -106,6 +108,7 @@ def test_drafts_gain_less_than_the_tokens_they_yield(a_run: Callable[..., Measur
     ("cells", "told"),
     [
         ({"measured_on": "2026-03-25"}, ("bf16", 8192, 0.95, 2)),
+        ({"measured_on": "2026-03-25", "expert_parallel": 2}, ("fp8", 2048, 0.9, 2)),
         ({"measured_on": "2026-04-27"}, ("fp8", 2048, 0.9, 1)),
         ({"measured_on": ""}, ("fp8", 2048, 0.9, 1)),
         ({"measured_on": "2026-04-27", "input_tokens": 8192}, ("fp8", 16384, 0.9, 1)),
@@ -124,6 +127,34 @@ def test_minimax_goes_by_the_script_of_its_time(
     share = recipe.engine_options["memory_fraction"]
     found = (recipe.kv_precision, recipe.max_batched_tokens, share, recipe.expert_parallel)
     assert found == told
+
+
+@pytest.mark.parametrize(
+    ("cells", "whose"),
+    [
+        # vLLM 0.16 on Hopper: FlashInfer's CUTLASS experts, of TensorRT-LLM (issue 34249)
+        ({"gpu": "h200_sxm", "tensor_parallel": 4}, "trtllm"),
+        # experts spread: the same kernel, in vLLM's own timings
+        ({"gpu": "h200_sxm", "tensor_parallel": 8}, None),
+        # VLLM_USE_FLASHINFER_MOE_FP8=0 and VLLM_MOE_USE_DEEP_GEMM=0 leave Triton's
+        ({"gpu": "b200_sxm", "tensor_parallel": 4, "output_tokens": 8192}, "vllm_triton"),
+        ({"gpu": "b200_sxm", "tensor_parallel": 4}, None),
+    ],
+)
+def test_minimax_runs_the_experts_that_its_script_and_version_take(
+    a_run: Callable[..., MeasuredRun], cells: dict[str, object], whose: str | None
+) -> None:
+    given = {"input_tokens": 1024, "output_tokens": 1024, "measured_on": "2026-04-27"}
+    assert (
+        recipe_of(a_run(M25 | given | cells)).engine_options.get("fp8_block_experts_of") == whose
+    )
+
+
+def test_vllm_captures_sizes_by_eight_and_by_sixteen() -> None:
+    sizes = graph_sizes(512)
+    assert sizes == list(load_engine("vllm").graph_batch_sizes)  # vLLM's own, written out
+    # 1, 2, 4; 8 to 248 by 8: 31; 256 to 2,048 by 16: 113
+    assert len(graph_sizes(2048)) == 3 + 31 + 113
 
 
 def test_a_token_budget_is_of_each_rank(a_run: Callable[..., MeasuredRun]) -> None:
@@ -152,7 +183,7 @@ def test_a_token_budget_is_of_each_rank(a_run: Callable[..., MeasuredRun]) -> No
         ),
         (
             ("openai/gpt-oss-120b", "vllm", "b200_sxm", "fp4", 64, 1024),
-            ("fp8", 8192, {"mxfp4_experts_of": "trtllm"}),
+            ("fp8", 8192, {"mxfp4_experts_of": "trtllm", "graphs": 2048}),
         ),
         (
             ("openai/gpt-oss-120b", "trtllm", "h200_sxm", "fp4", 64, 1024),
@@ -193,6 +224,9 @@ def test_scripts_of_the_suite_set_what_their_lines_say(
     if stream is not None:
         assert options.pop("stream_first_token") is True
         options["stream"] = stream
+    graphs = options.pop("graph_batch_sizes", None)
+    if graphs is not None:
+        options["graphs"] = graphs[-1]  # type: ignore[index]
     assert (recipe.kv_precision, recipe.max_batched_tokens, options) == told
     assert "@" in recipe.script
 

@@ -71,7 +71,7 @@ def test_answers_of_one_token_need_no_tpot(runs_file: RunsFile, row: Row) -> Non
         (b"", "the file is empty"),
         (b"\n\n", "the file is empty"),
         (b"\xff\xfe\x00a,b", "not a CSV file"),
-        (b"a,b,c\n1,2,3\n", "columns are missing: `case`, `model`"),
+        (b"a,b,c\n1,2,3\n", "columns are missing: `model`, `gpu`"),
         (",".join([*REQUIRED, "gpu"]).encode(), "the column `gpu` is given twice"),
     ],
 )
@@ -111,5 +111,5 @@ def test_engines_and_formats_are_known_however_people_spell_them(
 
 def test_a_header_without_rows_gets_an_example_row(runs_file: Callable[..., Path]) -> None:
     header = ",".join(REQUIRED)
-    with pytest.raises(InputError, match=r"such as `run-1,llama-3.1-8b,h100_sxm,vllm,fp8,1,1,1"):
+    with pytest.raises(InputError, match=r"such as `llama-3.1-8b,h100_sxm,vllm,fp8,1,16"):
         read_runs(runs_file("", header=header))
