@@ -7,7 +7,7 @@ from calibration.benchmarks.table import is_table_of_runs, read_table
 from calibration.cells import header_in, read_cells
 from calibration.importers import Benchmark, Unusable, is_table, read_benchmark, unknown_format
 from calibration.validate.replay import Statistic
-from calibration.validate.runs import REQUIRED
+from calibration.validate.runs import CASE, REQUIRED
 from sim.errors import InputError
 from sim.yaml_files import read_text
 
@@ -33,7 +33,7 @@ def is_benchmark(path: Path) -> bool:
 
 def _is_stranger(header: list[str]) -> bool:
     """Tell whether a table has so few of the columns of closed loops that it is none."""
-    return len(set(header) & set(REQUIRED)) < _LEAST_KNOWN
+    return len(set(header) & {*REQUIRED, CASE}) < _LEAST_KNOWN
 
 
 def read_file(path: Path, statistic: Statistic) -> tuple[Benchmark | Unusable, ...]:
