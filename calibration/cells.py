@@ -3,12 +3,16 @@
 import csv
 import io
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from sim.errors import InputError
 from sim.yaml_files import read_text
 
+UNFINISHED: Final = (
+    "the file does not end with a line break: if it was cut off, its last row is wrong"
+)
 Rows = list[tuple[int, list[str]]]
 """Cells of each row, with the line of the file that it ends in."""
 _SEPARATORS: Final = {";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -20,6 +24,22 @@ def read_cells(path: Path) -> tuple[list[str], Rows]:
 
     Raises `InputError` for what is no CSV file, and for one that is visibly cut off.
     """
+    table = read_table(path)
+    return table.header, table.rows
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """A CSV file, read once."""
+
+    header: list[str]
+    rows: Rows
+    end: str | None
+    """What a reader should know of a file that does not end with a line break."""
+
+
+def read_table(path: Path) -> Cells:
+    """Return what `read_cells` does, with a word on the end of the file."""
     text = read_text(path, kind="CSV file (UTF-8 text)", newline="")
     if text.lstrip().startswith(("{", "[")):
         raise InputError("this is JSON, not a CSV table", where=str(path))
@@ -33,9 +53,10 @@ def read_cells(path: Path) -> tuple[list[str], Rows]:
         raise InputError("the file is empty", where=str(path))
     (_, header), rows = lines[0], lines[1:]
     _check_separator(path, header)
-    if rows and not text.endswith(("\n", "\r")):
+    whole = text.endswith(("\n", "\r"))
+    if rows and not whole:
         _check_end(path, rows)
-    return header, rows
+    return Cells(header, rows, None if whole else UNFINISHED)
 
 
 def header_in(text: str) -> list[str] | None:
@@ -108,9 +129,7 @@ def unfinished(path: Path) -> str | None:
         file.seek(0, io.SEEK_END)
         file.seek(max(0, file.tell() - 1))
         end = file.read()
-    if end in {b"\n", b"\r", b""}:
-        return None
-    return "the file does not end with a line break: if it was cut off, its last row is wrong"
+    return None if end in {b"\n", b"\r", b""} else UNFINISHED
 
 
 def named(names: Sequence[str]) -> str:
@@ -124,8 +143,11 @@ def named(names: Sequence[str]) -> str:
     return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
 
 
-def check_shape(path: Path, header: list[str], rows: Rows) -> None:
-    """Raise `InputError` where cells and columns do not match, or a row stands there twice."""
+def check_shape(path: Path, header: list[str], rows: Rows, *, example: str | None = None) -> None:
+    """Raise `InputError` where cells and columns do not match, or a row stands there twice.
+
+    `example` is a row, for who has none.
+    """
     twice = sorted({name for name in header if name and header.count(name) > 1})
     if twice:
         raise InputError(f"the column `{twice[0]}` is given twice", where=str(path))
@@ -139,7 +161,8 @@ def check_shape(path: Path, header: list[str], rows: Rows) -> None:
                 f"line {line} repeats the header", where=str(path), remedy="remove it"
             )
     if not rows:
-        raise InputError("the table has no rows", where=str(path))
+        like = None if example is None else f"add one a run, such as `{example}`"
+        raise InputError("the table has no rows", where=str(path), remedy=like)
     _check_repeats(path, rows)
 
 

@@ -1,9 +1,10 @@
 """Where each number comes from: measured, calibrated (with its error) or assumed."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from sim.hardware import FittedProfile
 from sim.hardware.engine import EngineProfile, HabitOrigin
 from sim.hardware.engine import weakest as weakest_habit
 from sim.scenario import Scenario, Serving
@@ -35,17 +36,17 @@ def provenance(scenario: Scenario, serving: Serving) -> dict[str, Part]:
     """Return the origin of every part that goes into the outcome, by name."""
     gpu, fitted, engine = serving.gpu, serving.fitted, serving.engine
     used = set(serving.cost.fits_used)
-    errors = ", ".join(
-        f"{_SERVING_ERRORS.get(name, name)} {value:.1%}"
-        for name, value in fitted.error.items()
-        if value is not None and (name in used or "." not in name)
+    mine = frozenset[str]() if fitted.own is None else fitted.own.parts
+    errors = _errors(
+        fitted, [name for name in fitted.error if "." not in name or name in used], besides=mine
     )
     parts = {
         "model": Part(
             "measured", f"counted from the published architecture: {serving.model.source}"
         ),
         "peaks": Part("measured", f"datasheet: {gpu.memory_bandwidth_bytes_per_s.source}"),
-        "kernels": Part(fitted.origin, _with_note(fitted.source, fitted.note), errors or None),
+        "kernels": Part(fitted.origin, _with_note(fitted.source, fitted.note), errors),
+        **_own(serving),
         **_borrowed(serving),
         **_beyond(serving),
         "host": Part(engine.origin, _with_note(engine.source, engine.note)),
@@ -78,7 +79,7 @@ def provenance(scenario: Scenario, serving: Serving) -> dict[str, Part]:
 def weakest(parts: dict[str, Part]) -> Origin:
     """Return the weakest origin of the parts that make up the times."""
     order: tuple[Origin, ...] = ("assumed", "calibrated", "measured")
-    timing = {"kernels", "borrowed kernels", "quantisation", "decoding"}
+    timing = {"kernels", "own kernels", "borrowed kernels", "quantisation", "decoding"}
     origins = {part.origin for name, part in parts.items() if name in timing}
     return next(origin for origin in order if origin in origins)
 
@@ -100,11 +101,37 @@ def _drafter(scenario: Scenario, serving: Serving) -> dict[str, Part]:
 def _borrowed(serving: Serving) -> dict[str, Part]:
     """Return the kernels of this run that have no fit of their own on this GPU."""
     fitted = serving.fitted
-    names = [name for name in serving.cost.fits_used if fitted.origin_of(name) != fitted.origin]
-    if not names:
+    names = [name for name in serving.cost.fits_used if name in fitted.borrowed]
+    if not names or fitted.origin == "assumed":
         return {}
     said = f"{', '.join(names)}: no fit for {serving.gpu.name}, universal coefficients stand in"
     return {"borrowed kernels": Part("assumed", said)}
+
+
+def _own(serving: Serving) -> dict[str, Part]:
+    """Return the kernels that a fit of the user's own laid over the shipped one."""
+    fitted = serving.fitted
+    if fitted.own is None:
+        return {}
+    own = fitted.own
+    used = [name for name in serving.cost.fits_used if name in own.parts]
+    held = f"no part of it is in this run: it holds {', '.join(sorted(own.parts))}"
+    which = f"{', '.join(used)}, as of {own.engine}" if used else held
+    said = _with_note(f"{which}: {own.source} ({own.as_of})", own.note)
+    return {"own kernels": Part(own.origin, said, _errors(fitted, used))}
+
+
+def _errors(
+    fitted: FittedProfile, names: Iterable[str], besides: Collection[str] = ()
+) -> str | None:
+    """Return the stated errors of some parts in words; None: there is none."""
+    known = {name: fitted.error.get(name) for name in names if name not in besides}
+    said = ", ".join(
+        f"{_SERVING_ERRORS.get(name, name)} {value:.1%}"
+        for name, value in known.items()
+        if value is not None
+    )
+    return said or None
 
 
 CALIBRATION_LEFT_OUT: Final = "the error of the calibration is not in the intervals"
@@ -125,7 +152,10 @@ def _beyond(serving: Serving) -> dict[str, Part]:
 def _lent(serving: Serving) -> list[str]:
     """Name the fits of this run that were made on the kernels of another engine."""
     fitted, found = serving.fitted, []
+    own = frozenset[str]() if fitted.own is None else fitted.own.parts
     for name in serving.cost.fits_used:
+        if name in own:
+            continue
         family, _, key = name.partition(".")
         part = getattr(fitted, family, None)
         fit = part.get(key) if isinstance(part, Mapping) else part

@@ -74,12 +74,32 @@ def read_text(path: Path, *, kind: str = "text file (UTF-8)", newline: str | Non
         with path.open(encoding="utf-8-sig", newline=newline) as file:
             return file.read()
     except UnicodeDecodeError:
-        raise InputError(f"this is not a {kind}", where=str(path)) from None
+        raise _no_text(path, kind) from None
     except FileNotFoundError:
         raise InputError("there is no such file", where=str(path)) from None
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise InputError(f"the file cannot be read ({reason})", where=str(path)) from None
+
+
+_NO_TEXT: Final = (
+    (b"\x1f\x8b", "this is compressed (gzip)", "unpack it first"),
+    (b"PK\x03\x04", "this is a ZIP archive or a spreadsheet", "unpack it, or save it as CSV"),
+    (b"PAR1", "this is a Parquet file", "save it as CSV or JSON"),
+    (b"\xff\xfe", "this is text in UTF-16", "save it as UTF-8"),
+    (b"\xfe\xff", "this is text in UTF-16", "save it as UTF-8"),
+)
+"""First bytes of files that people give for text, what they are, and what to do."""
+
+
+def _no_text(path: Path, kind: str) -> InputError:
+    """Return the error for a file that is not UTF-8, with what it is where its start tells."""
+    with path.open("rb") as file:
+        start = file.read(4)
+    for first, what, remedy in _NO_TEXT:
+        if start.startswith(first):
+            return InputError(f"{what}, not a {kind}", where=str(path), remedy=remedy)
+    return InputError(f"this is not a {kind}", where=str(path), remedy="save it as UTF-8")
 
 
 def _mapping(content: object, path: Path, form: str) -> Mapping[str, object]:

@@ -11,7 +11,7 @@ from calibration.timings import Timings, write_timings
 from calibration.timings.csv_file import export_rows, import_csv
 from calibration.timings.vidur import import_vidur
 from sim.errors import InputError
-from sim.hardware import load_gpu
+from sim.hardware import list_gpus, load_gpu
 from sim.report.files import check_file, write_whole
 from sim.units import counted
 
@@ -91,7 +91,10 @@ def write_script(path: Path) -> int:
 def import_file(path: Path, out: Path, *, gpu: str | None, engine: str | None) -> int:
     """Import a CSV file of timings."""
     timings = import_csv(path, gpu=_profile(gpu), engine=engine)
-    return _written(timings, out, unfinished(path))
+    odd = [name for name in timings.texts("gpu") if name not in {*list_gpus(), "cpu"}]
+    no_profile = f"no GPU profile is named {', '.join(odd)}: see --gpu" if odd else None
+    notes = [note for note in (unfinished(path), no_profile) if note is not None]
+    return _written(timings, out, "; ".join(notes) or None)
 
 
 def import_vidur_folder(folder: Path, out: Path, *, gpu: str) -> int:

@@ -112,7 +112,7 @@ def _show(result: Result, path: Path, report: Path) -> None:
     page.line(f"Written to {path} and {report}")
     page.line(f"To use it in a scenario: fitted: {path}")
     page.line(
-        "There it replaces the shipped fit as a whole: kernels that are not in this table take the"
-        " universal form, which is assumed."
+        "There the kernels of this table replace the shipped ones; all others stay as shipped, and"
+        " `provenance` says which is which."
     )
     page.show()

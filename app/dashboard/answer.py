@@ -45,7 +45,9 @@ def compared(outcome: Outcome, baseline: Outcome | None) -> str:
 def origin(outcome: Outcome) -> str:
     """Return the origin of what makes up the times, with the held-out errors where known."""
     kernels, decoding = outcome.provenance["kernels"], outcome.provenance["decoding"]
-    part = ", some assumed" if "borrowed kernels" in outcome.provenance else ""
+    own = outcome.provenance.get("own kernels")
+    part = f", your own {own.origin}" if own is not None else ""
+    part += ", some assumed" if "borrowed kernels" in outcome.provenance else ""
     words = f"kernels {kernels.origin}{part}, {_held_out(outcome)}"
     return words if decoding.origin == "measured" else f"{words}; decoding {decoding.origin}"
 
@@ -54,6 +56,9 @@ def origin_help(outcome: Outcome) -> str:
     """Return the errors one by one, and what the decoding rests on."""
     kernels, decoding = outcome.provenance["kernels"], outcome.provenance["decoding"]
     errors = f"Kernels, {kernels.error}." if kernels.error else "No error of a kernel is known."
+    own = outcome.provenance.get("own kernels")
+    if own is not None and own.error:
+        errors += f" Your own kernels, {own.error}."
     return f"{errors} Decoding: {decoding.source}. All origins stand in the last tab."
 
 

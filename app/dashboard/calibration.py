@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from app.dashboard.kernel_words import kernel_place, kernel_words
 from calibration.benchmarks import (
     BenchmarkValidation,
     benchmark_tables,
@@ -26,8 +27,8 @@ from calibration.validate import (
     validate_file,
 )
 from sim.errors import InputError, SimError
-from sim.hardware import FittedProfile, load_gpu
-from sim.hardware.load import FITTED, load_fitted, load_fitted_file
+from sim.hardware import Collectives, FittedProfile, load_gpu
+from sim.hardware.load import FITTED, load_fitted
 from sim.report.figures.parity import ParityPoint
 from sim.scenario import Scenario
 from sim.units import MS_PER_S
@@ -35,11 +36,9 @@ from sim.units import MS_PER_S
 UNIVERSAL: Final = "universal"
 NO_FIT: Final = "set by hand, or borrowed from the universal coefficients"
 KERNELS: Final = (
-    "A kernel is one operation on the GPU in one number format: a matrix product (gemm), the "
-    "experts of a layer, attention of new tokens (decode) or of prompts (prefill; latent "
-    "where keys are compressed), or traffic between GPUs (all_reduce and the like; ranks are "
-    "GPUs). Held-out error: how far predictions are off, on average, for shapes that the fit "
-    "had not seen; by regime: the same for a range of sizes."
+    "A kernel is one operation on the GPU in one number format. Held-out error: how far "
+    "predictions are off, on average, for shapes that the fit had not seen; by regime: the same "
+    "for a range of sizes (ranks are GPUs)."
 )
 ERRORS: Final = (
     "TTFT: time to the first token. TPOT: mean time between the tokens of an answer. n: runs. "
@@ -70,19 +69,18 @@ _REMEDIES: Final = {
     CHANGE_LOAD: "choose one with its `workload.arrivals` under *Deployment* below the file",
 }
 """What the command line tells to do, and how it is done on the page."""
-ACCURACY: Final = Path(__file__).resolve().parents[2] / "docs" / "accuracy.md"
-"""Written by `make accuracy`; in a checkout only."""
+ACCURACY: Final = Path(__file__).resolve().parents[2] / "docs" / "accuracy.md"  # in a checkout
 
 
 def profile_names() -> tuple[str, ...]:
     """Return the fitted profiles that are shipped, by the names of their files."""
-    found = sorted(path.stem for path in FITTED.glob("*.yaml") if path.stem != UNIVERSAL)
-    return tuple(found)
+    return tuple(sorted({path.stem for path in FITTED.glob("*.yaml")} - {UNIVERSAL}))
 
 
 def profile(name: str) -> FittedProfile:
-    """Return one of them, completed from the universal roofline."""
-    return load_fitted_file(FITTED / f"{name}.yaml")
+    """Return one of them, completed as a scenario completes it."""
+    gpu, _, engine = name.partition("__")
+    return in_use(gpu, engine)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +97,9 @@ class Part:
 
 
 def parts(fitted: FittedProfile) -> tuple[Part, ...]:
-    """Return every fit of a profile with its evidence."""
-    return tuple(_part(fitted, name, fit) for name, fit in _fits(fitted))
+    """Return every fit of a profile with its evidence, in the order of a pass."""
+    found = (_part(fitted, name, fit) for name, fit in _fits(fitted))
+    return tuple(sorted(found, key=lambda row: kernel_place(row.part)))
 
 
 def _fits(fitted: FittedProfile) -> Iterator[tuple[str, Any]]:
@@ -109,6 +108,10 @@ def _fits(fitted: FittedProfile) -> Iterator[tuple[str, Any]]:
         if isinstance(value, Mapping):
             yield from (
                 (f"{family}.{key}", fit) for key, fit in value.items() if hasattr(fit, "evidence")
+            )
+        elif isinstance(value, Collectives):
+            yield from (
+                (f"{family}.{name}", getattr(value, name)) for name in Collectives.model_fields
             )
         elif hasattr(value, "evidence"):
             yield family, value
@@ -133,8 +136,9 @@ def finding(name: str, rows: tuple[Part, ...]) -> str:
     worst = max(known, key=lambda row: row.held_out or 0.0)
     best = min(known, key=lambda row: row.held_out or 0.0)
     return (
-        f"{name}: {len(known)} kernels fitted, off by {best.held_out:.1%} ({best.part}) to"
-        f" {worst.held_out:.1%} ({worst.part}) on shapes that they had not seen"
+        f"{name}: {len(known)} kernels fitted, off by {best.held_out:.1%}"
+        f" ({kernel_words(best.part)}) to {worst.held_out:.1%} ({kernel_words(worst.part)}) on"
+        " shapes that they had not seen"
     )
 
 

@@ -54,6 +54,8 @@ def scenario_for(benchmark: Benchmark, base: Scenario | None) -> Scenario:
         )
     if benchmark.speculative:
         raise _speculated("")
+    if benchmark.denoised:
+        raise _denoised("")
     scenario = scenario_of(_as_run(benchmark), "engine")
     changes: dict[str, float | str | None] = {
         "replicas": served.replicas or 1,
@@ -102,12 +104,21 @@ def _sequences(benchmark: Benchmark) -> int:
 def _check_arrivals(benchmark: Benchmark, base: Scenario) -> None:
     if benchmark.speculative and base.decoding.name != "speculative":
         raise _speculated(", the scenario does not")
+    if benchmark.denoised and base.decoding.trained_for == "autoregressive":
+        raise _denoised(", that of the scenario does not")
 
 
 def _speculated(more: str) -> InputError:
     return InputError(
         f"the server speculated{more}",
         remedy="give a scenario with `decoding: {name: speculative, …}`",
+    )
+
+
+def _denoised(more: str) -> InputError:
+    return InputError(
+        f"the server's model denoises blocks{more}",
+        remedy="give a scenario with `decoding: {name: block_diffusion, …}`",
     )
 
 

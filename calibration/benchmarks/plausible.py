@@ -35,7 +35,9 @@ def _beyond(run: Benchmark) -> str | None:
             return f"{what} of {odd:,.3g} tokens: from 1 to {_MOST_TOKENS:,} can be"
     for what, count in (("requests", run.prompts), ("users", run.users)):
         if count is not None and count > _MOST_REQUESTS:
-            return f"{count:,.3g} {what}: at most {_MOST_REQUESTS:,} can be simulated"
+            return (
+                f"{min(count, 10**300):,.3g} {what}: at most {_MOST_REQUESTS:,} can be simulated"
+            )
     rate = run.requests_per_s
     if rate is not None and not _LEAST_RATE <= rate <= _MOST_REQUESTS:
         return f"a rate of {rate:,.3g} requests/s is none"

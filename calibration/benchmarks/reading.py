@@ -8,7 +8,8 @@ from calibration.cells import header_in, read_cells
 from calibration.importers import Benchmark, Unusable, is_table, read_benchmark, unknown_format
 from calibration.importers.printed import recognises_text
 from calibration.validate.replay import Statistic
-from calibration.validate.runs import REQUIRED
+from calibration.validate.runs import CASE, REQUIRED
+from sim.errors import InputError
 from sim.yaml_files import read_text
 
 _LEAST_KNOWN: Final = 3
@@ -23,6 +24,8 @@ def header_of(path: Path) -> list[str] | None:
 
 def is_benchmark(path: Path) -> bool:
     """Tell whether a file is no table of closed loops, which has a reader of its own."""
+    if path.is_dir():
+        raise InputError("this is a directory, not a file", where=str(path))
     header = header_of(path)
     if header is None:
         return path.is_file()
@@ -31,7 +34,7 @@ def is_benchmark(path: Path) -> bool:
 
 def _is_stranger(header: list[str]) -> bool:
     """Tell whether a table has so few of the columns of closed loops that it is none."""
-    return len(set(header) & set(REQUIRED)) < _LEAST_KNOWN
+    return len(set(header) & {*REQUIRED, CASE}) < _LEAST_KNOWN
 
 
 def read_file(path: Path, statistic: Statistic) -> tuple[Benchmark | Unusable, ...]:

@@ -20,6 +20,7 @@ from calibration.benchmarks.table_row import Line
 from calibration.cells import check_shape, read_cells
 from calibration.importers import Benchmark
 from calibration.importers.record import LATENCIES, RATES, STATISTICS
+from calibration.validate.example import example_row
 from calibration.validate.replay import Statistic
 from calibration.validate.runs import REQUIRED as OF_CLOSED_LOOPS
 from sim.errors import InputError
@@ -74,7 +75,7 @@ def read_table(path: Path, statistic: Statistic) -> tuple[Benchmark, ...]:
     missing = [f"`{name}`" for name in REQUIRED if name not in header]
     if missing:
         raise InputError(f"columns are missing: {', '.join(missing)}", where=str(path))
-    check_shape(path, header, rows)
+    check_shape(path, header, rows, example=example_row(header))
     columns = {name: found for name in header if (found := figure_of(name, statistic))}
     if not columns:
         raise InputError(

@@ -2,6 +2,7 @@
 
 `python -m calibration.collect.bundle > collect.py`. The modules are put one after the other, in
 the order in which they need each other; imports between them fall away, other imports go first.
+It runs on Python 3.9 and later, and on torch 2.4 and later (grouped attention: 2.5).
 """
 
 import ast
@@ -9,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-MODULES: Final = ("device", "cases", "provenance", "links", "collect")
+MODULES: Final = ("device", "cases", "provenance", "links", "watch", "collect")
 HERE: Final = Path(__file__).resolve().parent
 _LEAD: Final = '''"""Time the kernels of a language model on your own GPU; needs torch only.
 
@@ -37,7 +38,8 @@ def bundle() -> str:
         first = tree.body[0]
         taken.update(range(first.end_lineno or 1))  # the docstring of the module
         bodies.append("\n".join(line for i, line in enumerate(lines) if i not in taken).strip())
-    return "\n\n\n".join([_LEAD + "\n" + "\n".join(sorted(imports)), *bodies]) + "\n"
+    head = "\n".join(["from __future__ import annotations\n", *sorted(imports)])
+    return "\n\n\n".join([_LEAD + "\n" + head, *bodies]) + "\n"
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ def gemm(device: Device, shape: tuple[int, int, int], precision: str) -> Case:
             return lambda i: scaled(a[i], b[i], out_dtype=torch.bfloat16, **scale)
         return lambda i: multiply(a[i], b[i])
 
-    size = {"bf16": 2, "fp32": 4}.get(precision, 1)
+    size = {"bf16": 2, "fp16": 2, "fp32": 4}.get(precision, 1)
     held = size * (m * k + n * k) + 4 * m * n
     return Case("gemm", precision, {"tokens": m, "outer": n, "inner": k}, held, make)
 
@@ -51,7 +51,8 @@ def attention(
     device: Device, batch: int, query: int, context: int, heads: tuple[int, ...]
 ) -> Case:
     """Scaled dot-product attention: one query a sequence, or a causal prompt."""
-    (mine, kv, width), precision = heads, "bf16" if device.cuda else "fp32"
+    (mine, kv, width), precision = heads, device.half
+    grouped = {"enable_gqa": True} if kv != mine else {}  # torch 2.5 on
 
     def make(sets: int) -> Call:
         sizes = [(mine, query), (kv, context), (kv, context)]
@@ -60,7 +61,7 @@ def attention(
             for size in sizes
         )
         return lambda i: F.scaled_dot_product_attention(
-            q[i], k[i], v[i], is_causal=query > 1, enable_gqa=kv != mine
+            q[i], k[i], v[i], is_causal=query > 1, **grouped
         )
 
     shape = {"sequences": batch, "query_tokens": query, "context_tokens": context, "heads": mine}

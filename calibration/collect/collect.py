@@ -22,6 +22,7 @@ from calibration.collect.cases import HEADS, PRODUCTS, Case, plan
 from calibration.collect.device import Device
 from calibration.collect.links import link_rows
 from calibration.collect.provenance import clock_mhz, provenance
+from calibration.collect.watch import Watch
 
 Row = dict[str, Any]
 Progress = Callable[[int, int, str], None]
@@ -46,7 +47,7 @@ def time_case(device: Device, case: Case) -> Row:
         "repeats": len(samples),
         "captured": captured,
         "cold": sets * case.set_bytes > 2 * device.cache_bytes,
-        "clock_mhz": clock_mhz() if device.cuda else None,
+        "clock_mhz": clock_mhz(device) if device.cuda else None,
     }
 
 
@@ -70,31 +71,68 @@ def collect(
     where = provenance(device)
     cases = plan(device, tuple(products), heads)[:most]
     try:
-        for row in _timed(device, cases, stop_s, progress):
-            rows.append({**row, **where})
-            if keep is not None and time.monotonic() - saved_s > 30:
-                keep(rows)
-                saved_s = time.monotonic()
+        with Watch(rows, keep) as watch:
+            for row in _timed(device, cases, stop_s, progress, watch):
+                rows.append({**row, **where})
+                if keep is not None and time.monotonic() - saved_s > 30:
+                    _keep(keep, rows)
+                    saved_s = time.monotonic()
         if device.cuda and time.monotonic() < stop_s:
             rows.extend({**row, **where, "engine": "nccl"} for row in link_rows())
     except KeyboardInterrupt:
         sys.stderr.write(f"\nStopped: {len(rows)} kernels were measured and are kept.\n")
+    except Exception as error:  # noqa: BLE001  # whatever it is, what was measured is kept
+        sys.stderr.write(f"\nStopped by {_said(error)}: {len(rows)} kernels are kept.\n")
     return rows
 
 
+def _keep(keep: Callable[[list[Row]], None], rows: list[Row]) -> None:
+    """Write what there is so far; a full disk may have room again at the end."""
+    try:
+        keep(rows)
+    except Exception as error:  # noqa: BLE001  # of whoever writes
+        sys.stderr.write(f"\nNot written down yet: {_said(error)}\n")
+
+
+def _said(error: Exception) -> str:
+    """Return the first line of an error, with its kind."""
+    first = (str(error).splitlines() or ["no reason given"])[0]
+    return f"{type(error).__name__}: {first[:120]}"
+
+
+FAILURES = 3
+"""Kernels of one kind that may fail in a row before the others of that kind are left out."""
+
+
 def _timed(
-    device: Device, cases: Sequence[Case], stop_s: float, progress: Progress | None
+    device: Device,
+    cases: Sequence[Case],
+    stop_s: float,
+    progress: Progress | None,
+    watch: "Watch",
 ) -> Iterator[Row]:
+    failed: dict[tuple[str, str], int] = {}
     for place, case in enumerate(cases):
+        kind = (case.operation, case.precision)
         if time.monotonic() > stop_s:
             return
+        if failed.get(kind, 0) >= FAILURES:
+            continue
         if progress is not None:
             progress(place, len(cases), case.operation)
+        watch.begin(f"{case.operation} {case.precision} {case.shape}")
         try:
-            yield time_case(device, case)
-        except (RuntimeError, NotImplementedError) as error:  # no memory, or no such kernel here
-            first = (str(error).splitlines() or ["no reason given"])[0]
-            sys.stderr.write(f"\n{case.operation} {case.precision} {case.shape}: {first[:100]}\n")
+            row = time_case(device, case)
+        except Exception as error:  # noqa: BLE001  # no memory, no such kernel, another signature
+            failed[kind] = failed.get(kind, 0) + 1
+            sys.stderr.write(f"\n{watch.what}: {_said(error)}\n")
+            if failed[kind] == FAILURES:
+                sys.stderr.write(f"{kind[0]} in {kind[1]} is left out from here on.\n")
+        else:
+            failed[kind] = 0
+            yield row
+        finally:
+            watch.end()
         if device.cuda:
             torch.cuda.empty_cache()
 

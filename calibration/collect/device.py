@@ -19,6 +19,7 @@ class Device:
     def __init__(self, kind: str) -> None:
         self.kind, self.cuda, self.name = kind, kind == "cuda", "cpu"
         self.memory_bytes, self.cache_bytes, self.capability = float(1 << 28), 16 << 20, (0, 0)
+        self.uuid: str | None = None
         if not self.cuda:
             torch.set_num_threads(1)
         if self.cuda:
@@ -26,15 +27,23 @@ class Device:
             self.name, self.memory_bytes = found.name, 0.6 * torch.cuda.mem_get_info()[0]
             self.cache_bytes = getattr(found, "L2_cache_size", 50 << 20)
             self.capability = (found.major, found.minor)
+            self.uuid = str(found.uuid) if hasattr(found, "uuid") else None
+
+    @property
+    def half(self) -> str:
+        """The format that models are served in: Volta and Turing have no units for bf16."""
+        if not self.cuda:
+            return "fp32"  # bf16 is emulated on most of them
+        return "bf16" if self.capability >= (8, 0) else "fp16"
 
     @property
     def precisions(self) -> tuple[str, ...]:
         """What products run in here: fp8 from Ada and Hopper on, int8 from Turing on."""
         if not self.cuda:
-            return ("fp32",)  # bf16 is emulated on most of them
+            return (self.half,)
         fp8 = self.capability >= (8, 9) and hasattr(torch, "_scaled_mm")
         int8 = self.capability >= (7, 5) and hasattr(torch, "_int_mm")
-        return ("bf16", *(("fp8",) if fp8 else ()), *(("int8",) if int8 else ()))
+        return (self.half, *(("fp8",) if fp8 else ()), *(("int8",) if int8 else ()))
 
     def sets(self, set_bytes: float) -> int:
         """How many sets of inputs outlast the cache, within memory."""
@@ -60,7 +69,7 @@ class Device:
         """Latencies of one call, a sample a round over all the rotated inputs [s]."""
         for i in range(3):  # warm-up: libraries choose and load their kernels now
             call(i % sets)
-        first = self.loop_s(lambda i: call(i % sets), 3)
+        first = max(1e-7, self.loop_s(lambda i: call(i % sets), 3))  # clocks tick
         if self.cuda and captured:
             rounds = max(5, min(15, int(0.3 / (first * sets))))
             graph, calls = torch.cuda.CUDAGraph(), sets * max(1, int(5e-3 / (first * sets)))
@@ -95,5 +104,5 @@ def numbers(device: Device, *shape: int, precision: str) -> torch.Tensor:
     """Random numbers: a GPU draws less power, and runs faster, on zeros."""
     if precision == "int8":
         return torch.randint(-100, 100, shape, device=device.kind, dtype=torch.int8)
-    kinds = {"bf16": "bfloat16", "fp8": "float8_e4m3fn", "fp32": "float32"}
+    kinds = {"bf16": "bfloat16", "fp16": "float16", "fp8": "float8_e4m3fn", "fp32": "float32"}
     return torch.randn(shape, device=device.kind).to(getattr(torch, kinds[precision]))

@@ -3,6 +3,7 @@
 import socket
 import statistics
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,14 +15,17 @@ SIZES = tuple(1 << i for i in range(13, 29))
 REPEATS = 15
 
 
-def link_rows() -> Iterator[dict[str, Any]]:
-    """Time every collective over 2, 4, 8 GPUs of this machine; nothing where there is only one."""
+def link_rows(longest_s: float = 300.0) -> Iterator[dict[str, Any]]:
+    """Time every collective over 2, 4, 8 GPUs of this machine; nothing where there is only one.
+
+    Ranks that wait for each other longer than so many seconds are ended: `RuntimeError`.
+    """
     widths = [n for n in (2, 4, 8) if n <= torch.cuda.device_count()]
     for ranks in widths:
         with tempfile.TemporaryDirectory() as folder:
             file = str(Path(folder) / "latencies.pt")
             arguments = (ranks, _free_port(), file)
-            torch.multiprocessing.spawn(_rank, args=arguments, nprocs=ranks, join=True)
+            _run(arguments, longest_s)
             found = torch.load(file, weights_only=True)
         for (operation, size), samples in found.items():
             quarters = statistics.quantiles(samples, n=4)
@@ -36,6 +40,21 @@ def link_rows() -> Iterator[dict[str, Any]]:
                 "captured": False,
                 "kernel": "nccl",
             }
+
+
+def _run(arguments: tuple[int, int, str], longest_s: float) -> None:
+    """Run the ranks to their end; end them where they are stuck, or where this process stops."""
+    ranks = arguments[0]
+    running = torch.multiprocessing.spawn(_rank, args=arguments, nprocs=ranks, join=False)
+    give_up_s = time.monotonic() + longest_s
+    try:
+        while not running.join(timeout=1.0):
+            if time.monotonic() > give_up_s:
+                raise RuntimeError(f"NCCL over {ranks} GPUs did not end in {longest_s:.0f} s")
+    finally:
+        for process in running.processes:
+            if process.is_alive():
+                process.kill()
 
 
 def _free_port() -> int:

@@ -9,6 +9,7 @@ import numpy as np
 from calibration.fit.problem import FEWEST, Mask, Problem, Residuals
 from calibration.fit.solve import ALL, Rows, Solution, solve
 from calibration.fit.split import SEEDS, held_out
+from calibration.fit.unseen import Unseen, rounded
 from sim.hardware.evidence import Evidence
 from sim.hardware.fitted import Fit
 from sim.records import FloatArray
@@ -38,34 +39,6 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Unseen:
-    """What fits of a part of the shapes predict for the others; NaN where none was asked."""
-
-    predicted_s: FloatArray
-    form_alone_s: FloatArray
-    tested: Mask
-    """Rows that were predicted unseen, and count."""
-
-    def error(self, measured_s: FloatArray) -> float:
-        """Mean absolute error of the rows that count."""
-        return _rounded(float(self._sizes(measured_s).mean()))
-
-    def spread(self, measured_s: FloatArray) -> float:
-        """Standard error of that mean.
-
-        Few errors seldom hold the rare large ones: they are taken to spread as widely as if they
-        were exponentially distributed, at least.
-        """
-        sizes = self._sizes(measured_s)
-        spread = max(sizes.std(ddof=min(1, len(sizes) - 1)), sizes.mean())
-        return _rounded(float(spread / np.sqrt(len(sizes))))
-
-    def _sizes(self, measured_s: FloatArray) -> FloatArray:
-        sizes: FloatArray = np.abs(self.predicted_s / measured_s - 1.0)[self.tested]
-        return sizes
-
-
-@dataclass(frozen=True, slots=True)
 class Accepted:
     """A fit with its evidence."""
 
@@ -89,13 +62,18 @@ class Refused:
     reason: str
 
 
-def judge(problem: Problem, base_name: str | None) -> Accepted | Refused:
-    """Fit a problem on all rows, with the error that fits of a part of them made on the rest."""
+def judge(
+    problem: Problem, base_name: str | None, *, even_if_worse: bool = False
+) -> Accepted | Refused:
+    """Fit a problem on all rows, with the error that fits of a part of them made on the rest.
+
+    `even_if_worse`: also where the base seems to be better, to see whether it is.
+    """
     reason = _impossible(problem)
     if reason is not None:
         return Refused(problem.part, reason)
     first, again = (_unseen(problem, seed) for seed in SEEDS)
-    reason = _worse(problem, first)
+    reason = None if even_if_worse else _worse(problem, first)
     if reason is not None:
         return Refused(problem.part, reason)
     solution, table = _solved(problem, np.ones(len(problem), dtype=bool))
@@ -123,13 +101,15 @@ def judge(problem: Problem, base_name: str | None) -> Accepted | Refused:
 def _unseen(problem: Problem, seed: int) -> Unseen:
     """Fit some shapes and predict the others."""
     predicted, form_alone = np.full(len(problem), np.nan), np.full(len(problem), np.nan)
-    for test in held_out(problem.groups, seed):
+    splits = list(held_out(problem.groups, seed))
+    for test in splits:
         solution, table = _solved(problem, ~test)
         form_alone[test] = problem.form(solution.values, test)
         predicted[test] = _predict(problem, solution, table)[test]
     known = ~np.isnan(predicted)
     tested = known & problem.scored
-    return Unseen(predicted, form_alone, tested if tested.any() else known)
+    shared = sum(float(test.sum() / max(1, (~test).sum())) for test in splits)
+    return Unseen(predicted, form_alone, tested if tested.any() else known, shared)
 
 
 def _impossible(problem: Problem) -> str | None:
@@ -213,7 +193,7 @@ def _evidence(
     known = ~np.isnan(predicted)
     for name, rows in problem.regimes.items():
         if (rows & known).any():
-            errors[name] = _rounded(_mape(predicted[rows & known], measured[rows & known]))
+            errors[name] = rounded(_mape(predicted[rows & known], measured[rows & known]))
     signed = predicted[tested] / measured[tested] - 1.0
     return Evidence(
         kernels=problem.kernels,
@@ -226,8 +206,8 @@ def _evidence(
         held_out_points=int(tested.sum()),
         held_out_spread=first.spread(measured) if len(problem) < problem.certain_from else None,
         held_out_again=again.error(measured),
-        form_alone=_rounded(_mape(first.form_alone_s[tested], measured[tested])),
-        bias=_rounded(float(np.median(signed))),
+        form_alone=rounded(_mape(first.form_alone_s[tested], measured[tested])),
+        bias=rounded(float(np.median(signed))),
         standard_errors={
             name: float(f"{value:.3g}") for name, value in solution.standard_errors.items()
         },
@@ -239,7 +219,3 @@ def _evidence(
 
 def _mape(predicted: FloatArray, measured: FloatArray) -> float:
     return float(np.abs(predicted / measured - 1.0).mean())
-
-
-def _rounded(share: float) -> float:
-    return round(share, 4)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from calibration.importers.figures import Told, impossible, lost
 from calibration.importers.files import Document
 from calibration.importers.numbers import (
     PERCENTILES,
@@ -58,6 +59,9 @@ def _whole(document: Document) -> Document:
 def read(document: Document, case: str) -> Read:
     """Return the run, or why it measured nothing."""
     document = _whole(document)
+    wrong = impossible(_told(document))
+    if wrong is not None:
+        return Unusable(case, wrong)
     figures = _figures(document)
     inputs = _lengths(document, "input_sequence_length")
     outputs = _lengths(document, "output_sequence_length")
@@ -76,7 +80,20 @@ def read(document: Document, case: str) -> Read:
         users=users,
         failed=whole(at(document, "error_request_count", "avg")) or 0,
         duration_s=positive(at(document, "benchmark_duration", "avg")),
+        notes=lost(_told(document)),
     )
+
+
+def _told(document: Document) -> Told:
+    """Return the figures that are read, as they stand there; with a unit that is no time's."""
+    for name in _TIMES:
+        unit = text(at(document, name, "unit")) or "ms"
+        for statistic in _STATISTICS:
+            value = at(document, name, statistic)
+            known = milliseconds(1.0, unit) is not None or positive(value) is None
+            yield f"{name}.{statistic}", value if known else f"{value} {unit}"
+    for name in _RATES:
+        yield f"{name}.avg", at(document, name, "avg")
 
 
 def _figures(document: Document) -> dict[str, float]:

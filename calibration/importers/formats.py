@@ -1,5 +1,6 @@
 """The union of the formats: one file a tool; a new one is a module and a line here."""
 
+import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
@@ -35,6 +36,15 @@ FORMATS: Final = (
 """In this order: SGLang's file has the keys of vLLM's, and more."""
 
 
+_WANTED: Final = (
+    "give a benchmark's result file, or a CSV table with a row a run: case, model, gpu, engine,"
+    " weights, tensor_parallel, expert_parallel, attention_data_parallel, concurrency,"
+    " input_tokens, output_tokens, ttft_ms, tpot_ms; such as"
+    " run-1,llama-3.1-8b,h100_sxm,vllm,fp8,1,1,1,16,1024,256,85.2,7.9 (docs/calibration.md)"
+)
+"""The columns are those of `calibration.validate.runs`, which reads the importers."""
+
+
 def read_benchmark(path: Path) -> tuple[Read, ...]:
     """Return the runs of a benchmark's result file, also those that measured nothing.
 
@@ -42,7 +52,7 @@ def read_benchmark(path: Path) -> tuple[Read, ...]:
     """
     content = read_text(path)
     if not content.strip():
-        raise InputError("the file is empty", where=str(path))
+        raise InputError("the file is empty", where=str(path), remedy=_WANTED)
     header = header_in(content) or ()
     if printed.recognises_text(content):
         found: list[Read] = list(_blocks(content, path))
@@ -77,8 +87,13 @@ def _runs(found: Iterable[Document], path: Path) -> Iterable[Read]:
     if llmperf.recognises_requests(listed):
         yield llmperf.read_requests(listed, path.stem)
         return
+    seen: dict[str, int] = {}
     for place, document in enumerate(listed, 1):
         case = path.stem if len(listed) == 1 else f"{path.stem} #{place}"
+        first = seen.setdefault(json.dumps(document, sort_keys=True), place)
+        if first != place:
+            yield Unusable(case, f"repeats run #{first} of the file")
+            continue
         read = next((one for one in FORMATS if one.recognises(document)), None)
         if read is None:
             raise unknown_format(path, list(document))

@@ -11,6 +11,7 @@ latency is in seconds.
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from calibration.importers.figures import Told, impossible, lost
 from calibration.importers.files import Document
 from calibration.importers.numbers import PERCENTILES, at, positive, quantiles, text, whole
 from calibration.importers.record import Benchmark, Lengths, Read, Served, Unusable
@@ -41,6 +42,9 @@ def read_all(document: Document, case: str) -> Iterator[Read]:
 
 
 def _read(document: Document, one: Mapping[str, object], case: str) -> Read:
+    wrong = impossible(_told(one))
+    if wrong is not None:
+        return Unusable(case, wrong)
     answered = _count(one, "successful") or whole(
         at(one, "scheduler_state", "successful_requests")
     )
@@ -49,7 +53,7 @@ def _read(document: Document, one: Mapping[str, object], case: str) -> Read:
     if not figures or inputs is None or outputs is None:
         return Unusable(case, "no request was answered in full, or its figures are empty")
     strategy = at(one, "config", "strategy") or at(one, "args", "strategy")
-    kind = text(at(strategy, "type_"))
+    kind = text(at(strategy, "type_")) or text(at(strategy, "kind"))
     users = whole(at(strategy, "max_concurrency")) or whole(at(strategy, "streams"))
     users = 1 if kind == "synchronous" else users
     rate = None if kind in _CLOSED else positive(at(strategy, "rate"))
@@ -66,7 +70,16 @@ def _read(document: Document, one: Mapping[str, object], case: str) -> Read:
         users=users,
         at_once=kind == "throughput",
         failed=_count(one, "errored") or 0,
+        notes=lost(_told(one)),
     )
+
+
+def _told(one: Mapping[str, object]) -> Told:
+    """Return the figures that are read, as they stand there."""
+    for name in (*_MS, "inter_token_latency_ms", "requests_per_second"):
+        found = _statistics(one, name)
+        for path in (("mean",), ("median",), ("percentiles", "p99")):
+            yield ".".join((name, *path)), at(found, *path)
 
 
 _COUNTS: Final = (

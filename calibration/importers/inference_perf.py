@@ -8,6 +8,7 @@ summary of all stages mixes their loads.
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from calibration.importers.figures import Told, impossible, lost
 from calibration.importers.files import Document
 from calibration.importers.numbers import (
     PERCENTILES,
@@ -27,6 +28,7 @@ _TIMES: Final = {
     "request_latency": "ttlt",
     "normalized_time_per_output_token": "per_token",
 }
+_STATISTICS: Final = ("mean", "median", "p99")
 
 
 def recognises(document: Document) -> bool:
@@ -50,6 +52,9 @@ def _read(document: Document, case: str) -> Read:
         )
     inputs = _lengths(at(answered, "prompt_len")) or _lengths(at(answered, "prompt_tokens"))
     outputs = _lengths(at(answered, "output_tokens")) or _lengths(at(answered, "output_len"))
+    wrong = impossible(_told(answered))
+    if wrong is not None:
+        return Unusable(case, wrong)
     figures = _figures(answered)
     if not figures or inputs is None or outputs is None:
         return Unusable(case, "no request was answered, or its figures are empty")
@@ -63,14 +68,24 @@ def _read(document: Document, case: str) -> Read:
         requests_per_s=None if users is not None else rate,
         users=users,
         failed=whole(at(document, "failures", "count")) or 0,
+        notes=lost(_told(answered)),
     )
+
+
+def _told(answered: object) -> Told:
+    """Return the figures that are read, as they stand there."""
+    for name in _TIMES:
+        for statistic in _STATISTICS:
+            yield f"{name}.{statistic}", at(answered, "latency", name, statistic)
+    for name in ("output_tokens_per_sec", "requests_per_sec"):
+        yield name, at(answered, "throughput", name)
 
 
 def _figures(answered: object) -> dict[str, float]:
     found = {
         f"{ours}_{statistic}_ms": milliseconds(at(answered, "latency", theirs, statistic), "s")
         for theirs, ours in _TIMES.items()
-        for statistic in ("mean", "median", "p99")
+        for statistic in _STATISTICS
     }
     rates = at(answered, "throughput")
     found["output_tokens_per_s"] = positive(at(rates, "output_tokens_per_sec"))

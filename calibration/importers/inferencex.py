@@ -10,21 +10,24 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from calibration.importers.figures import Told, impossible, lost
 from calibration.importers.files import Document
 from calibration.importers.gpus import gpu_name
 from calibration.importers.numbers import milliseconds, positive, text, whole
-from calibration.importers.record import SPLIT, Benchmark, Lengths, Read, Served, Unusable
+from calibration.importers.record import (
+    SPLIT,
+    STATISTICS,
+    Benchmark,
+    Lengths,
+    Read,
+    Served,
+    Unusable,
+)
 from calibration.importers.vllm import ENGINES
-from calibration.suites import PROMPTS_PER_USER, SHORTEST_SHARE
+from calibration.suites import PROMPTS_PER_USER, SHORTEST_SHARE, checkpoint_of
 
 NAME: Final = "InferenceX (aggregated JSON)"
 _LATENCIES: Final = {"ttft": "ttft", "tpot": "tpot", "itl": "itl", "e2el": "ttlt"}
-_MODELS: Final = {
-    "dsr1": "deepseek-ai/DeepSeek-R1-0528",
-    "gptoss": "openai/gpt-oss-120b",
-    "llama70b": "meta-llama/Llama-3.3-70B-Instruct",
-}
-"""What the suite's short names mean."""
 
 
 def recognises(document: Document) -> bool:
@@ -45,6 +48,9 @@ def _measured(document: Document) -> Mapping[str, object]:
 def _read(document: Document, case: str) -> Read:
     if _yes(document.get("disagg")):
         return Unusable(case, SPLIT)
+    wrong = impossible(_told(document))
+    if wrong is not None:
+        return Unusable(case, wrong)
     users = whole(document.get("conc"))
     asked = [positive(document.get(side)) for side in ("isl", "osl")]
     figures = _figures(_measured(document))
@@ -66,14 +72,23 @@ def _read(document: Document, case: str) -> Read:
         served=served,
         users=users,
         speculative=drafted not in {None, "none"},
+        notes=lost(_told(document)),
     )
+
+
+def _told(document: Document) -> Told:
+    """Return the figures that are read, as they stand there."""
+    measured = _measured(document)
+    names = (f"{statistic}_{latency}" for latency in _LATENCIES for statistic in STATISTICS)
+    for name in (*names, "output_tput_per_gpu"):
+        yield name, measured.get(name)
 
 
 def _figures(measured: Mapping[str, object]) -> dict[str, float]:
     found = {
         f"{ours}_{statistic}_ms": milliseconds(measured.get(f"{statistic}_{theirs}"), "s")
         for theirs, ours in _LATENCIES.items()
-        for statistic in ("mean", "median", "p99")
+        for statistic in STATISTICS
     }
     return {name: value for name, value in found.items() if value is not None}
 
@@ -90,7 +105,7 @@ def _served(document: Document, users: int) -> Served:
     spread = _yes(document.get("dp_attention")) or _yes(document.get("decode_dp_attention"))
     framework = (text(document.get("framework")) or "").lower()
     return Served(
-        model=_MODELS.get(prefix) or text(document.get("model")),
+        model=checkpoint_of(prefix) or text(document.get("model")),
         gpu=gpu_name(re.split(r"[-_]", runner)[0])[0],  # `h200-nv_0` is a runner with H200
         engine=ENGINES.get(framework, framework or None),
         weights=text(document.get("precision")),

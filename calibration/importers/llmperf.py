@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from calibration.importers.figures import Told, impossible, lost
 from calibration.importers.files import Document
 from calibration.importers.numbers import at, milliseconds, positive, text, whole
 from calibration.importers.record import Benchmark, Lengths, Read, Served, Unusable
@@ -21,6 +22,17 @@ _TIMES: Final = {
     "end_to_end_latency_s": "ttlt",
     "inter_token_latency_s": "per_token",
 }
+_RATES: Final = (
+    "results_mean_output_throughput_token_per_s",
+    "results_num_completed_requests_per_min",
+)
+_OF_A_LOAD: Final = (
+    "first-time-to-token_mean_in_ms",
+    "latency_ms_per_token",
+    "throughput_token_per_s",
+)
+_LONGEST_MS: Final = 1e9
+"""No request takes eleven days; a figure that says so would overflow the sums."""
 _STATISTICS: Final = {"mean": "mean", "quantiles_p50": "median", "quantiles_p99": "p99"}
 
 
@@ -41,9 +53,15 @@ def recognises_requests(documents: Sequence[Document]) -> bool:
 def read_requests(documents: Sequence[Document], case: str) -> Read:
     """Return the run that the requests were of; how they were sent is in the summary only."""
     answered = [one for one in documents if text(one.get("error_msg")) is None]
+    told = [(name, one.get(name)) for one in answered for name in _TIMES]
+    wrong = impossible(told)
+    if wrong is not None:
+        return Unusable(case, wrong)
     figures: dict[str, float | None] = {}
     for theirs, ours in _TIMES.items():
         found = [ms for one in answered if (ms := milliseconds(one.get(theirs), "s")) is not None]
+        if max(found, default=0.0) > _LONGEST_MS:
+            return Unusable(case, f"`{theirs}` is {max(found) / 1e3:.3g} s for a request")
         if found:
             figures[f"{ours}_mean_ms"] = float(np.mean(found))
             figures[f"{ours}_median_ms"] = float(np.median(found))
@@ -62,6 +80,7 @@ def read_requests(documents: Sequence[Document], case: str) -> Read:
         prompts=len(answered),
         figures={name: value for name, value in figures.items() if value is not None},
         failed=len(documents) - len(answered),
+        notes=tuple(dict.fromkeys(lost(told))),
     )
 
 
@@ -80,6 +99,7 @@ def read_all(document: Document, case: str) -> Iterator[Read]:
 
 
 def _load(one: Mapping[str, object], case: str) -> Read:
+    told = [(name, one.get(name)) for name in _OF_A_LOAD]
     figures = {
         "ttft_mean_ms": positive(one.get("first-time-to-token_mean_in_ms")),
         "tpot_mean_ms": positive(one.get("latency_ms_per_token")),
@@ -92,10 +112,13 @@ def _load(one: Mapping[str, object], case: str) -> Read:
         users=whole(one.get("concurrency")),
         prompts=None,
         model=text(one.get("model")),
+        told=told,
     )
 
 
 def _summary(flat: Mapping[str, object], case: str) -> Read:
+    names = [f"results_{theirs}_{statistic}" for theirs in _TIMES for statistic in _STATISTICS]
+    told = [(name, flat.get(name)) for name in (*names, *_RATES)]
     figures = {
         f"{ours}_{name}_ms": milliseconds(flat.get(f"results_{theirs}_{statistic}"), "s")
         for theirs, ours in _TIMES.items()
@@ -119,6 +142,7 @@ def _summary(flat: Mapping[str, object], case: str) -> Read:
         prompts=whole(flat.get("results_num_completed_requests")),
         model=text(flat.get("model")),
         failed=whole(flat.get("results_number_errors")) or 0,
+        told=told,
     )
 
 
@@ -130,8 +154,13 @@ def _benchmark(
     users: int | None,
     prompts: int | None,
     model: str | None,
+    told: Told,
     failed: int = 0,
 ) -> Read:
+    read = list(told)
+    wrong = impossible(read)
+    if wrong is not None:
+        return Unusable(case, wrong)
     known = {name: value for name, value in figures.items() if value is not None}
     inputs, outputs = tokens
     if not known or inputs is None or outputs is None:
@@ -146,6 +175,7 @@ def _benchmark(
         served=Served(model=model),
         users=users,
         failed=failed,
+        notes=lost(read),
     )
 
 

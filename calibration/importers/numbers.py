@@ -37,7 +37,8 @@ def number(value: object) -> float | None:
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, int | float):
-        return None if math.isnan(value) else float(value)
+        found = _float(value)
+        return None if math.isnan(found) else found
     if not isinstance(value, str):
         return None
     text = value.strip()
@@ -50,6 +51,14 @@ def number(value: object) -> float | None:
     except ValueError:
         return None
     return None if math.isnan(found) else found
+
+
+def _float(value: float) -> float:
+    """Return a number as a float; a whole number beyond all floats is infinite."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def positive(value: object) -> float | None:

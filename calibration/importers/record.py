@@ -87,6 +87,8 @@ class Benchmark:
     """The file itself marks the run as doubtful."""
     speculative: bool = False
     """The server speculated: autoregressive decoding would be another run."""
+    denoised: bool = False
+    """The server is of a diffusion model: likewise."""
     notes: tuple[str, ...] = field(default=())
 
     @property

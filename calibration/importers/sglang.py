@@ -15,6 +15,7 @@ from calibration.importers.record import Benchmark, Lengths, Read, Served, Unusa
 
 NAME: Final = "SGLang bench_serving (JSON Lines)"
 _LATENCIES: Final = {"ttft": "ttft", "tpot": "tpot", "itl": "itl", "e2e_latency": "ttlt"}
+_AS_ONE: Final = "prefill and decode ran on servers of their own: simulated as one"
 _CLOSE: Final = 0.15
 """A uniform of the asked bounds is believed if the mean of the totals lies so near to its own."""
 
@@ -56,9 +57,7 @@ def _read(document: Document, case: str) -> Read:
         at_once=rate == math.inf,
         duration_s=positive(document.get("duration")),
         speculative=positive(document.get("accept_length")) is not None,
-        notes=("prefill and decode ran on servers of their own: simulated as one",)
-        if split
-        else (),
+        notes=(*vllm.no_numbers(document, _LATENCIES), *([_AS_ONE] if split else [])),
     )
 
 

@@ -34,6 +34,26 @@ _STRANGERS: Final = (
         "give one of bench_serving",
     ),
     Stranger(
+        frozenset({"aiperf_version", "metadata", "metrics"}),
+        "AIPerf's aggregate over several runs",
+        "give profile_export_aiperf.json of one of them",
+    ),
+    Stranger(
+        frozenset({"timeslices"}),
+        "AIPerf's slices of one run, which mix its beginning and its end",
+        "give profile_export_aiperf.json of the same folder",
+    ),
+    Stranger(
+        frozenset({"Timeslice", "Metric", "Stat"}),
+        "AIPerf's slices of one run, which mix its beginning and its end",
+        "give profile_export_aiperf.csv of the same folder",
+    ),
+    Stranger(
+        frozenset({"Run Info", "Benchmark", "Timings"}),
+        "GuideLLM's table of benchmarks, whose header has three rows",
+        "give benchmarks.json of the same run",
+    ),
+    Stranger(
         frozenset({"metadata", "metrics"}),
         "AIPerf's list of single requests, which does not tell how they were sent",
         "give profile_export_aiperf.json of the same folder",

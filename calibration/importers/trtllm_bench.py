@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from calibration.importers.figures import Told, impossible, lost
 from calibration.importers.files import Document
 from calibration.importers.gpus import gpu_name
 from calibration.importers.numbers import at, positive, text, whole
@@ -56,6 +57,9 @@ def read_all(document: Document, case: str) -> Iterator[Read]:
 
 
 def _read(document: Document, case: str) -> Read:
+    wrong = impossible(_told(document))
+    if wrong is not None:
+        return Unusable(case, wrong)
     asked = at(document, "request_info")
     lengths = [positive(at(asked, f"avg_{side}_length")) for side in ("input", "output")]
     figures = _figures(document)
@@ -77,8 +81,15 @@ def _read(document: Document, case: str) -> Read:
         at_once=at_once,
         duration_s=_seconds(at(document, "performance", "total_latency_ms")),
         speculative=document.get("decoding_stats") is not None,
-        notes=tuple(_notes(document, at_once=at_once, flying=flying)),
+        notes=(*_notes(document, at_once=at_once, flying=flying), *lost(_told(document))),
     )
+
+
+def _told(document: Document) -> Told:
+    """Return the figures that are read, as they stand there."""
+    percentiles = [(*path, statistic) for path in _TIMES.values() for statistic in _STATISTICS]
+    for path in (*_MEANS.values(), *percentiles, ("performance", "total_latency_ms")):
+        yield ".".join(path), at(document, *path)
 
 
 def _seconds(milliseconds: object) -> float | None:

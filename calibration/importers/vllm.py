@@ -9,6 +9,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
+from calibration.importers.figures import impossible, lost
 from calibration.importers.files import Document
 from calibration.importers.gpus import gpu_name
 from calibration.importers.numbers import number, positive, text, whole
@@ -31,11 +32,14 @@ ENGINES: Final = {
     "tensorrt-llm": "trtllm",
 }
 _LATENCIES: Final = {"ttft": "ttft", "tpot": "tpot", "itl": "itl", "e2el": "ttlt"}
+_OTHER_FIGURES: Final = ("duration", "request_throughput", "output_throughput")
 
 
 def recognises(names: Collection[str]) -> bool:
     """Tell whether a document is one run of this tool, or a header that of `vllm bench sweep`."""
-    return "mean_ttft_ms" in names and ("request_rate" in names or "num_prompts" in names)
+    return any(f"mean_{latency}_ms" in names for latency in _LATENCIES) and (
+        "request_rate" in names or "num_prompts" in names
+    )
 
 
 def read_all(document: Document, case: str) -> Iterator[Read]:
@@ -44,7 +48,7 @@ def read_all(document: Document, case: str) -> Iterator[Read]:
 
 
 def _read(document: Document, case: str) -> Read:
-    wrong = no_time(document) or _ramp(document)
+    wrong = _embeds(document) or no_time(document) or _ramp(document)
     if wrong is not None:
         return Unusable(case, wrong)
     completed = number(document.get("completed"))
@@ -78,35 +82,29 @@ def _read(document: Document, case: str) -> Read:
         failed=failed,
         duration_s=positive(document.get("duration")),
         speculative=bool(whole(document.get("spec_decode_num_drafts"))),
+        denoised=positive(document.get("diffusion_denoising_steps")) is not None,
         notes=no_numbers(document, _LATENCIES),
     )
 
 
-_NOTHING: Final = frozenset({"", "-", "n/a", "nan", "none", "null"})
-
-
 def no_time(document: Document) -> str | None:
-    """Say which latency cannot be one: below 0, or text that is no number (`96,1`)."""
-    for name, value in document.items():
-        if not name.endswith("_ms"):
-            continue
-        found = number(value)
-        if found is not None and found < 0:
-            return f"`{name}` is {found:g}: no time is below 0"
-        if found is None and isinstance(value, str) and value.strip().lower() not in _NOTHING:
-            return f"`{name}` is {value[:40]!r}, which is no number"
-    return None
+    """Say which figure cannot be one: below 0, or text that is no number (`96,1`)."""
+    return impossible((name, value) for name, value in document.items() if _is_figure(name))
+
+
+def _is_figure(name: str) -> bool:
+    return name.endswith("_ms") or name in _OTHER_FIGURES
 
 
 def no_numbers(document: Document, latencies: Mapping[str, str]) -> tuple[str, ...]:
     """Say which figures stand in the file and are no number, such as NaN, and so in no error."""
     read = [f"{statistic}_{name}_ms" for name in latencies for statistic in STATISTICS]
-    return tuple(
-        f"`{name}` is {document[name]}, which is no number: taken as not told"
-        for name in (*read, "duration", "request_throughput", "output_throughput")
-        if str(document.get(name) or "").strip().lower() not in _NOTHING - {"nan"}
-        and number(document[name]) in {None, math.inf, -math.inf}
-    )
+    return lost((name, document.get(name)) for name in (*read, *_OTHER_FIGURES))
+
+
+def _embeds(document: Document) -> str | None:
+    embeds = "input_sequence_throughput" in document
+    return "is of a model that answers with embeddings, not with text" if embeds else None
 
 
 def _ramp(document: Document) -> str | None:

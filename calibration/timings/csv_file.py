@@ -19,13 +19,15 @@ from sim.errors import InputError
 from sim.units import MS_PER_S, US_PER_S
 
 _PER_S: Final = {"latency_s": 1.0, "latency_ms": MS_PER_S, "latency_us": US_PER_S}
+_EXAMPLE: Final = "gemm,bf16,h100_sxm,torch,2.9,0.0000412,64,8192,4096"
+"""Under operation, precision, gpu, engine, engine_version, latency_s, tokens, outer, inner."""
 _FLAGS: Final = {"true": True, "1": True, "false": False, "0": False}
 
 
 def import_csv(path: Path, *, gpu: str | None = None, engine: str | None = None) -> Timings:
     """Return the kernels of a CSV file; `gpu` and `engine` stand for columns that it lacks."""
     header, rows = read_cells(path)
-    check_shape(path, header, rows)
+    check_shape(path, header, rows, example=_EXAMPLE)
     latencies = [name for name in header if name in _PER_S]
     if len(latencies) != 1:
         raise InputError(

@@ -180,11 +180,16 @@ def _check_shapes(table: "pa.Table", where: str) -> None:
     import pyarrow.compute as pc
 
     for operation in table["operation"].unique().to_pylist():
-        mine = table.filter(pc.equal(table["operation"], operation))
+        rows = pc.equal(table["operation"], operation)
+        mine = table.filter(rows)
         for name in SHAPES[operation]:
             column = mine[name]
             if column.null_count or pc.min(column).as_py() < 1:
-                problem = f"a row of {operation} has no {name}, or less than 1"
+                wrong = pc.and_(
+                    rows, pc.invert(pc.fill_null(pc.greater(table[name], 0), fill_value=False))
+                )
+                row = wrong.to_pylist().index(True) + _HEADER
+                problem = f"row {row}, of {operation}, has no {name}, or less than 1"
                 raise InputError(problem, where=where)
 
 

@@ -10,14 +10,14 @@ import numpy as np
 
 from calibration.suites import PROMPTS_PER_USER, SHORTEST_SHARE
 from calibration.validate.recipes import FP8_KV_ENGINES, Recipe, Settings, recipe_of
-from calibration.validate.runs import MeasuredRun
+from calibration.validate.runs import KNOWN_WEIGHTS, MeasuredRun
 from sim.engine import simulate
 from sim.errors import SimError, UnknownNameError
 from sim.metrics.quantities import engine_ttft_s, finished, tpot_s
 from sim.model import load_model
 from sim.model.load import checkpoint_in
 from sim.model.weight_format import PARTS, Format
-from sim.precision import PRECISIONS, Precision
+from sim.precision import Precision
 from sim.records import FloatArray, Status
 from sim.scenario import Scenario, build_scenario, resolve
 from sim.units import MS_PER_S
@@ -184,9 +184,8 @@ def _refusal(run: MeasuredRun) -> str | None:
         return f"model {run.model} is not in the catalog"
     except SimError as error:
         return f"model {run.model}: {error}"
-    known = (*PRECISIONS, "fp4")
-    if run.weights not in known:
-        return f"weights in {run.weights} are not counted ({', '.join(known)} are)"
+    if run.weights not in KNOWN_WEIGHTS:
+        return f"weights in {run.weights} are not counted ({', '.join(KNOWN_WEIGHTS)} are)"
     return None
 
 

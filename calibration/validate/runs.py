@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from calibration.cells import check_shape, header_in, named, read_cells
+from calibration.cells import check_shape, named, read_table
 from calibration.importers.gpus import gpu_name
 from calibration.importers.names import engine_name, stand_in, weights_name
+from calibration.validate.example import example_row
 from calibration.validate.own import OPTIONAL, Own, own_of
 from sim.errors import InputError
-from sim.yaml_files import read_text
+from sim.precision import PRECISIONS
 
 REQUIRED: Final = (
     "model",
@@ -26,6 +27,8 @@ REQUIRED: Final = (
     "tpot_ms",
 )
 """Columns that the replay needs; those of `own.py` may stand beside them."""
+KNOWN_WEIGHTS: Final = (*PRECISIONS, "fp4")
+"""Words for the weights; `fp4` is whichever of its formats the model is published in."""
 CASE: Final = "case"
 """Optional column: what a run is called; else its line."""
 WIDTHS: Final = ("expert_parallel", "attention_data_parallel")
@@ -70,9 +73,26 @@ class MeasuredRun:
     """What the row says itself of the server's settings and of the load."""
 
 
+@dataclass(frozen=True, slots=True)
+class RunsFile:
+    """A table of measured runs, read once."""
+
+    runs: tuple[MeasuredRun, ...]
+    unread: tuple[str, ...]
+    """Columns that nothing here reads."""
+    end: str | None
+    """What a reader should know of the end of the file."""
+
+
 def read_runs(path: Path) -> tuple[MeasuredRun, ...]:
     """Return the rows of a CSV file, or raise one sentence that names the line and the column."""
-    header, rows = read_cells(path)
+    return read_runs_file(path).runs
+
+
+def read_runs_file(path: Path) -> RunsFile:
+    """Return the rows as `read_runs` does, with what a reader has to know of the file."""
+    table = read_table(path)
+    header, rows = table.header, table.rows
     missing = [name for name in REQUIRED if name not in header]
     if missing:
         names = ", ".join(f"`{name}`" for name in missing)
@@ -83,15 +103,11 @@ def read_runs(path: Path) -> tuple[MeasuredRun, ...]:
             where=str(path),
             remedy="a table of measured runs has one row a run (docs/calibration.md)",
         )
-    check_shape(path, header, rows)
-    return tuple(_Row(path, line, dict(zip(header, row, strict=True))).run() for line, row in rows)
-
-
-def unread_columns(path: Path) -> tuple[str, ...]:
-    """Return the columns of a table of measured runs that nothing here reads."""
+    check_shape(path, header, rows, example=example_row(header))
+    found = (_Row(path, line, dict(zip(header, row, strict=True))) for line, row in rows)
     known = {*REQUIRED, *OPTIONAL, *WIDTHS, CASE, SUSPECT, MEASURED_ON}
-    header = header_in(read_text(path)) or []
-    return tuple(name for name in header if name and name not in known)
+    unread = tuple(name for name in header if name and name not in known)
+    return RunsFile(tuple(row.run() for row in found), unread, table.end)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from calibration.cells import unfinished
 from calibration.validate.errors import (
     CONCURRENCY_BANDS,
     GroupErrors,
@@ -15,7 +14,7 @@ from calibration.validate.errors import (
 from calibration.validate.pool import predict_all
 from calibration.validate.recipes import Settings
 from calibration.validate.replay import Prediction, Refusal, Statistic
-from calibration.validate.runs import MeasuredRun, read_runs, unread_columns
+from calibration.validate.runs import MeasuredRun, read_runs_file
 from calibration.validate.told import Told, told_of
 from calibration.validate.units import check_units, doubtful_units
 
@@ -145,7 +144,8 @@ def validate_file(
     lengths, or the engine's own. `progress` is told how
     many of how many rows are done. A row that cannot be simulated is refused with its reason.
     """
-    runs = read_runs(path)
+    table = read_runs_file(path)
+    runs = table.runs
     results = predict_all(
         runs, ttft_statistic, workers=workers, progress=progress, settings=settings
     )
@@ -158,13 +158,12 @@ def validate_file(
         ttft_statistic=ttft_statistic,
         compared=compared,
         refused=tuple(got for _, got in pairs if isinstance(got, Refusal)),
-        settings=told_of(runs, settings, unread_columns(path)),
-        of_the_file=tuple(_notes(path, compared)),
+        settings=told_of(runs, settings, table.unread),
+        of_the_file=tuple(_notes(table.end, compared)),
     )
 
 
-def _notes(path: Path, compared: Iterable[Compared]) -> Iterator[str]:
-    end = unfinished(path)
+def _notes(end: str | None, compared: Iterable[Compared]) -> Iterator[str]:
     if end is not None:
         yield end
     rows = list(compared)

@@ -138,6 +138,19 @@ class Collectives(Frozen):
     """From one pipeline stage to the next."""
 
 
+class Own(Frozen):
+    """What a file of the user's own says of the parts that it lays over a shipped fit."""
+
+    parts: frozenset[str]
+    """Such as `gemm.fp8` or `all_reduce`."""
+    engine: str
+    """Whose kernels were fitted."""
+    origin: Origin
+    source: Source
+    as_of: AsOf
+    note: str | None = None
+
+
 class FittedProfile(Collectives):
     """Kernel layer of one GPU under one engine's kernels, in SI units.
 
@@ -172,9 +185,13 @@ class FittedProfile(Collectives):
     """Small kernels (norms, activations, rotations), per layer and pass."""
     borrowed: frozenset[str] = frozenset()
     """Parts that come from the universal roofline, such as `gemm.int8` or `network.all_reduce`."""
+    own: Own | None = None
+    """The parts that a file of the user's own laid over this fit; None: there is none."""
 
     _source = field_validator("source")(check_source)
 
     def origin_of(self, part: str) -> Origin:
         """Return the origin of one part, by its dotted name: `assumed` where it is borrowed."""
+        if self.own is not None and part in self.own.parts:
+            return self.own.origin
         return "assumed" if part in self.borrowed else self.origin

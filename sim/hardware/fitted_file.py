@@ -18,6 +18,7 @@ Nanoseconds = Annotated[float, Ge(0), Le(10_000)]
 _UNITS: Final = (("_us", US_PER_S), ("_ns", NS_PER_S))
 FACTS = frozenset({"gpu", "engine", "origin", "source", "as_of", "note", "error"})
 """Keys that describe the file; all others are kernels."""
+_NO_KERNELS: Final = FACTS | {"borrowed", "own"}
 
 
 class _Fixed(Frozen):
@@ -131,14 +132,24 @@ class FittedFile(CollectivesFile):
         Without one the file must hold every kernel (the universal roofline does). What is filled
         in from a fit of the same GPU is as good as that fit; the rest is assumed.
         """
+        if fallback is None:
+            return FittedProfile.model_validate(_si(self.model_dump(exclude_none=True)))
+        both, filled = self.completed(fallback)
+        borrowed = filled if fallback.origin == "assumed" else filled & fallback.borrowed
+        return both.model_copy(update={"borrowed": borrowed})
+
+    def completed(self, fallback: FittedProfile) -> tuple[FittedProfile, frozenset[str]]:
+        """Return the profile filled up from another, and the names of what was filled in."""
         own: dict[str, Any] = _si(self.model_dump(exclude_none=True))
         facts = {key: own.pop(key) for key in FACTS & own.keys()}
-        if fallback is None:
-            return FittedProfile.model_validate({**facts, **own})
-        rest = fallback.model_dump(exclude={*FACTS, "borrowed"})
-        kernels, filled = _completed(own, rest)
-        borrowed = filled if fallback.origin == "assumed" else filled & fallback.borrowed
-        return FittedProfile.model_validate({**facts, **kernels, "borrowed": borrowed})
+        kernels, filled = _completed(own, fallback.model_dump(exclude=set(_NO_KERNELS)))
+        return FittedProfile.model_validate({**facts, **kernels}), filled
+
+
+def part_names(profile: FittedProfile) -> Iterator[str]:
+    """Yield the dotted names of all parts of a profile, such as `gemm.fp8`."""
+    for key, value in profile.model_dump(exclude=set(_NO_KERNELS)).items():
+        yield from _names(key, value)
 
 
 def _si(content: Mapping[str, Any]) -> dict[str, Any]:

@@ -185,7 +185,8 @@ def _cost(runs: Sequence[_Run], metrics: Metrics) -> Cost | None:
 def _calibrated(outcome: Outcome, workers: int | None) -> Outcome:
     """Widen the intervals by the error of the calibration, where the profile states one."""
     fitted = outcome.serving.fitted
-    error = log_error(fitted.error, outcome.serving.cost.fits_used)
+    own = frozenset[str]() if fitted.own is None else fitted.own.parts
+    error = log_error(fitted.error, outcome.serving.cost.fits_used, own)
     if error is None:
         said = f"{CALIBRATION_LEFT_OUT} (its profile states no held-out error)"
         return _saying(outcome, None, said)

@@ -1,5 +1,6 @@
 """From an engine's preset to what the simulated engine and the cost model take."""
 
+from pathlib import Path
 from typing import Final
 
 from sim.cost.collectives import quicker_all_reduce
@@ -19,6 +20,7 @@ from sim.hardware import (
     GpuProfile,
     load_fitted,
 )
+from sim.hardware.overlay import load_over
 from sim.precision import Precision
 from sim.scenario.schema import Scenario
 
@@ -62,21 +64,27 @@ QUANTISED: Final = frozenset({"fp8", "fp8_block", "int8", "nvfp4"})
 """Formats of products whose activations are quantised first."""
 
 
-def kernels_of(gpu: GpuProfile, engine: EngineProfile) -> FittedProfile:
+def kernels_of(
+    gpu: GpuProfile, engine: EngineProfile, own: str | Path | None = None
+) -> FittedProfile:
     """Return the kernel layer for a GPU and an engine, with what the engine adds to kernels.
 
-    Small kernels are the engine's: tables of kernels do not hold them. So it is with the kernel
-    that quantises activations, where it is one of its own.
+    `own` names a fit to lay over the shipped one. Small kernels are the engine's: tables of
+    kernels do not hold them. So it is with the kernel that quantises activations, where it is one
+    of its own, and with a choice between two all-reduces: they are added to either fit.
     """
-    fitted = load_fitted(gpu, engine.requested)
-    own, each_s = engine.small_kernels_s_per_layer, engine.quantise_s_per_product
+    shipped = load_fitted(gpu, engine.requested)
+    fitted = shipped if own is None else load_over(shipped, own)
+    mine = frozenset[str]() if fitted.own is None else fitted.own.parts
+    small_s, each_s = engine.small_kernels_s_per_layer, engine.quantise_s_per_product
     changed: dict[str, object] = {}
     if engine.error and fitted.engine == engine.requested:
         changed["error"] = {**fitted.error, **dict(engine.error)}
     notes = [fitted.note] if fitted.note else []
-    if own is not None:
-        changed["layer_overhead_s"] = own
-        notes.append(f"small kernels as of {engine.name}: {own * 1e6:g} us per layer")
+    if small_s is not None and "layer_overhead" not in mine:
+        changed["layer_overhead_s"] = small_s
+        changed["borrowed"] = fitted.borrowed - {"layer_overhead"}  # the engine's, not universal
+        notes.append(f"small kernels as of {engine.name}: {small_s * 1e6:g} us per layer")
     if engine.all_reduce_of is not None:
         other = load_fitted(gpu, engine.all_reduce_of)
         if other.engine == engine.all_reduce_of:
@@ -85,7 +93,8 @@ def kernels_of(gpu: GpuProfile, engine: EngineProfile) -> FittedProfile:
                 fitted.all_reduce, other.all_reduce, link_bytes_per_s=link
             )
             notes.append(f"all-reduce of {other.engine} where it is quicker")
-    experts, of_others = _experts_of_others(gpu, engine)
+    found, of_others = _experts_of_others(gpu, engine)
+    experts = {key: fit for key, fit in found.items() if f"experts.{key}" not in mine}
     if experts:
         changed["experts"] = {**fitted.experts, **experts}
         notes.extend(of_others)

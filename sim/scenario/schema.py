@@ -60,7 +60,7 @@ class Scenario(BaseModel):
     scheduler: AnyScheduler | None = None
     """What goes into a pass; None: as the engine does it."""
     fitted: str | None = None
-    """Name of a fitted profile (kernels), or path of your own; None: that of GPU and engine."""
+    """Path (or name) of a fit, laid over that of GPU and engine part by part; None: that alone."""
     # Defaults need no validation: a validator of each would be built at import.
     deployment: Deployment = Deployment.model_construct()
     decoding: AnyStrategy = Autoregressive.model_construct()

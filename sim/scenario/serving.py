@@ -14,7 +14,6 @@ from sim.hardware import (
     FittedProfile,
     GpuProfile,
     load_engine,
-    load_fitted_named,
     load_gpu,
 )
 from sim.model import Model, load_model
@@ -49,7 +48,7 @@ def resolve(scenario: Scenario) -> Serving:
     """Return the facts behind a scenario; raise one sentence where they do not go together."""
     model, gpu = load_model(scenario.model), load_gpu(scenario.hardware)
     engine = load_engine(scenario.engine).with_options(scenario.engine_options)
-    fitted = _fitted(scenario, gpu, engine)
+    fitted = kernels_of(gpu, engine, scenario.fitted)
     deployment, strategy = scenario.deployment, scenario.decoding
     check(scenario, model, gpu)
     draft, drafter = strategy.draft_work, drafter_of(scenario, model, gpu)
@@ -138,20 +137,6 @@ def _swap_s(scenario: Scenario, gpu: GpuProfile, memory: MemoryPlan) -> float:
             remedy="use `recompute`, or a profile of your own with `host_link_one_way_gb_per_s`",
         )
     return memory.block_bytes / link.value
-
-
-def _fitted(scenario: Scenario, gpu: GpuProfile, engine: EngineProfile) -> FittedProfile:
-    """Return the kernels of the GPU and engine, or those that the scenario names."""
-    if scenario.fitted is None:
-        return kernels_of(gpu, engine)
-    fitted = load_fitted_named(scenario.fitted)
-    if fitted.gpu != gpu.name:
-        raise InputError(
-            f"{scenario.fitted} was fitted on {fitted.gpu}, and the hardware is {gpu.name}",
-            where="fitted",
-            remedy="name a profile of the same GPU, or leave it out",
-        )
-    return fitted
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,20 @@ def test_serving_counts_before_kernels_and_of_kernels_those_that_a_run_uses() ->
     assert log_error(kernels, ("recurrent",)) is None
 
 
+def test_kernels_of_ones_own_widen_the_error_of_serving_and_never_narrow_it() -> None:
+    """No serving run was predicted with them: 30 % off is not made 5 % by runs of others."""
+    errors = {"gemm.fp8": 0.3, "tpot_mean_ape": 0.05}
+    own = log_error(errors, ("gemm.fp8",), {"gemm.fp8"})
+    assert own is not None
+    assert own.sigma == pytest.approx(log(1.3) / (2 / pi) ** 0.5, rel=1e-4)
+    better = log_error({**errors, "gemm.fp8": 0.01}, ("gemm.fp8",), {"gemm.fp8"})
+    assert better is not None
+    assert better.basis.startswith("tpot_mean_ape")
+    unused = log_error(errors, ("gemm.bf16",), {"gemm.fp8"})
+    assert unused is not None
+    assert unused.basis.startswith("tpot_mean_ape")
+
+
 def test_an_error_that_is_not_established_is_none() -> None:
     assert log_error({}) is None
     assert log_error({"tpot_median_ape": None}) is None

@@ -4,6 +4,7 @@ import streamlit as st
 
 from app.dashboard import calibration as shown
 from app.dashboard import tables
+from app.dashboard.kernel_words import UNTIMED, kernel_words, untimed
 from app.dashboard.markdown import escape
 from app.dashboard.state import scenario_named, scenario_names
 from calibration.fit.compare import ComparedPart, compare_timings
@@ -40,7 +41,7 @@ def profiles() -> None:
     tables.draw_records(
         [
             {
-                "kernel": row.part,
+                "kernel": kernel_words(row.part),
                 "timings": f"{row.points:,}",
                 "held-out error": maybe(row.held_out, percent),
                 "by regime": "; ".join(
@@ -53,9 +54,17 @@ def profiles() -> None:
             if row.points is not None
         ]
     )
-    bare = [row.part for row in rows if row.points is None]
-    if bare:
-        st.caption(escape(f"Assumed, for want of timings ({shown.NO_FIT}): {', '.join(bare)}."))
+    bare = [row for row in rows if row.points is None]
+    by_hand = untimed(row.part for row in bare if row.origin != "assumed")
+    borrowed = untimed(row.part for row in bare if row.origin == "assumed")
+    heads = ("kernels", "number formats", "used by")
+    if by_hand:
+        st.markdown("##### Set by hand from published figures, without an error of their own")
+        tables.draw_rows(heads, by_hand)
+    if borrowed:
+        st.markdown("##### Not timed on this GPU")
+        st.caption(escape(UNTIMED))
+        tables.draw_rows(heads, borrowed)
     st.caption(escape(f"{fitted.origin}, {fitted.source} ({fitted.as_of})"))
 
 

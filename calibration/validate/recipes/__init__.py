@@ -12,7 +12,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
-from calibration.validate.recipes.families import family_of
+from calibration.suites import family_of
 from calibration.validate.recipes.recipe import (
     FP8_KV_ENGINES,
     GENERATED,

@@ -56,12 +56,17 @@ def test_nine_points_become_a_profile_that_a_scenario_can_name(
     said = capsys.readouterr().out
     assert "gemm.bf16" in said
     assert "mine.yaml and mine.html" in said
-    assert "replaces the shipped fit as a whole" in said
+    assert "all others stay as" in said
     (tmp_path / "scenario.yaml").write_text(SCENARIO, encoding="utf-8")
     assert execute(["run", "scenario.yaml", "--json"]) in {0, 1}
     outcome = json.loads(capsys.readouterr().out)
-    assert outcome["provenance"]["kernels"]["origin"] == "measured"
-    assert "gemm.bf16" in outcome["provenance"]["kernels"]["error"]
+    own, shipped = (outcome["provenance"][part] for part in ("own kernels", "kernels"))
+    assert own["origin"] == "measured"
+    assert own["source"].startswith("gemm.bf16, as of torch: kernel timings: a test")
+    assert own["error"].startswith("gemm.bf16 ")
+    assert shipped["origin"] == "calibrated"
+    assert "gemm.bf16" not in shipped["error"]
+    assert "decode_attention.bf16" in shipped["error"]
 
 
 def test_a_profile_of_another_gpu_is_refused(

@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.dashboard import calibration
+from app.dashboard.kernel_words import kernel_words, untimed
 
 PAGE = Path(__file__).parents[3] / "app" / "dashboard" / "views" / "calibration.py"
 CSV = """\
@@ -55,10 +56,22 @@ def test_every_shipped_profile_is_shown_with_its_held_out_errors(
         assert not page.exception
         rows = calibration.parts(calibration.profile(name))
         fitted = [row for row in rows if row.points is not None]
-        assert sum(len(table.value) for table in page.table[:1]) == len(fitted)
+        first = page.table[0].value if fitted else ()
+        assert len(first) == len(fitted)
         assert "None" not in "".join(table.value.to_csv() for table in page.table[:1])
-        for row in rows:
-            assert row.points is not None or row.part in words(page)
+        others = page.table[bool(fitted) :]
+        told = (
+            "".join(table.value.to_csv() for table in others)
+            .replace("\u200b", "")
+            .replace("\u00a0", " ")
+        )
+        bare = [row for row in rows if row.points is None]
+        for assumed in (True, False):
+            mine = [row.part for row in bare if (row.origin == "assumed") == assumed]
+            for kind in untimed(mine):
+                assert kind.kernels in told
+                assert kind.formats in told
+                assert kind.matters
         assert name in words(page)
 
 
@@ -176,3 +189,11 @@ def test_a_file_without_an_end_is_doubted_on_the_page_as_well(
 ) -> None:
     page = upload(opened(), "c_benchmark", "runs.csv", RUNS.strip().encode())
     assert "does not end with a line break" in words(page)
+
+
+def test_every_part_of_every_profile_has_words() -> None:
+    """A part of a kind or format that nobody put into words would show as in the file."""
+    for name in calibration.profile_names():
+        for row in calibration.parts(calibration.profile(name)):
+            assert kernel_words(row.part) != row.part
+            assert "_" not in kernel_words(row.part)

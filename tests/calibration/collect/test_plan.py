@@ -10,7 +10,8 @@ from calibration.collect.cases import HEADS, PRODUCTS, plan
 from calibration.collect.device import Device
 
 GENERATIONS = {
-    (7, 0): {"bf16"},
+    (7, 0): {"fp16"},
+    (7, 5): {"fp16", "int8"},
     (8, 0): {"bf16", "int8"},
     (8, 9): {"bf16", "fp8", "int8"},
     (9, 0): {"bf16", "fp8", "int8"},

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from calibration.fit.judge import Unseen
 from calibration.fit.shapes import ShapeRows
+from calibration.fit.unseen import Unseen
 from sim.cost.expert_shapes import ExpertShape
 from sim.cost.residuals import ShapeTable
 from sim.hardware.residual import ExpertShapes
@@ -46,3 +46,11 @@ def test_the_error_of_few_timings_says_how_well_it_is_known() -> None:
     assert few.spread(measured) == pytest.approx(0.125, abs=1e-4)
     wide = 1.0 + np.array([0.0, 0.0, 0.0, 0.8])  # mean 0.2, deviation 0.4
     assert Unseen(wide, wide, tested).spread(measured) == pytest.approx(0.2, abs=1e-4)
+
+
+def test_fits_that_share_their_timings_tell_less_than_their_number() -> None:
+    """Nadeau and Bengio 2003: 1/J + n_test / n_fit for 1/J; by thirds (1/3 + 1/2) / (1/3)."""
+    measured, tested = np.ones(4), np.ones(4, dtype=bool)
+    predicted = 1.0 + np.array([0.1, -0.2, 0.3, -0.4])
+    thirds = Unseen(predicted, predicted, tested, shared=1.5)
+    assert thirds.spread(measured) == pytest.approx(0.125 * 2.5**0.5, abs=1e-4)

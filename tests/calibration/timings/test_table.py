@@ -54,8 +54,8 @@ def test_a_table_comes_back_from_its_file_as_it_was(tmp_path: Path) -> None:
         ({"tokens": [1, 2, 2]}, "1 kernel given more than once: rows 2 and 3"),
         ({"operation": "matmul"}, "unknown operation `matmul`"),
         ({"precision": "fp7"}, "unknown precision `fp7`"),
-        ({"inner": None}, "a row of gemm has no inner"),
-        ({"tokens": [0, 1, 2]}, "a row of gemm has no tokens, or less than 1"),
+        ({"inner": None}, "row 1, of gemm, has no inner"),
+        ({"tokens": [0, 1, 2]}, "row 1, of gemm, has no tokens, or less than 1"),
         ({"gpu": None}, "row 1 has no gpu"),
     ],
 )

@@ -96,3 +96,20 @@ def test_a_table_without_rows_a_folder_and_a_missing_file_are_refused(tmp_path: 
 def test_a_row_that_is_cut_short_is_named(runs_file: RunsFile, row: Row) -> None:
     with pytest.raises(InputError, match=re.escape("line 3 has 3 cells, the header 15")):
         read_runs(runs_file(row(), "b,llama-3.1-8b,h100_sxm"))
+
+
+def test_engines_and_formats_are_known_however_people_spell_them(
+    runs_file: Callable[..., Path], row: Callable[..., str]
+) -> None:
+    (run,) = read_runs(runs_file(row(engine="vLLM", weights="FP8", gpu="NVIDIA H100")))
+    assert (run.engine, run.weights, run.gpu) == ("vllm", "fp8", "h100_sxm")
+    (run,) = read_runs(runs_file(row(engine="TensorRT-LLM")))
+    assert run.engine == "trtllm"
+    (run,) = read_runs(runs_file(row(engine="Ours/Preset.yaml")))
+    assert run.engine == "Ours/Preset.yaml"
+
+
+def test_a_header_without_rows_gets_an_example_row(runs_file: Callable[..., Path]) -> None:
+    header = ",".join(REQUIRED)
+    with pytest.raises(InputError, match=r"such as `llama-3.1-8b,h100_sxm,vllm,fp8,1,16"):
+        read_runs(runs_file("", header=header))
