@@ -45,7 +45,7 @@ def validate_runs(
     """Simulate each measured run and print how far the predictions are off.
 
     `served` is a scenario with overrides, for what a benchmark's file does not tell; `settings`
-    says the same for a table of closed loops. Rows that cannot be simulated are part of the answer.
+    says the same for a table of closed loops. Rows that cannot be simulated are part of it.
     """
     scenario, overrides = served
     if out is not None:
