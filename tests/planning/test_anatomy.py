@@ -63,7 +63,12 @@ def test_stretches_follow_each_other_to_the_last_token(found: list[Anatomy]) -> 
         assert times == sorted(times)
 
 
-def test_of_several_that_arrive_together_the_last_one_decodes_with_all(scenario: Scenario) -> None:
+def test_of_several_that_are_seen_together_the_last_one_decodes_with_all() -> None:
+    at_once = "engine_options={tokenise_us_per_token: 0}"  # else they are seen one by one
+    scenario = load_scenario(
+        "block-diffusion-what-if",
+        ("model=llama-3.1-8b", "deployment.tensor_parallel=1", at_once),
+    )
     entry = entries(scenario)[0]
     alone = anatomy(scenario, entry, input_tokens=200, output_tokens=100)
     many = anatomy(scenario, entry, input_tokens=200, output_tokens=100, batch=16)
