@@ -139,8 +139,8 @@ def _cross(crossed: Sequence[Cross]) -> str:
     names = ("TPOT median", "TPOT p90", "TTFT median", "TTFT p90")
     return (
         "## Cross-validation\n\nEach engine's times fitted anew without a model, or without a GPU,"
-        " and judged on it: 24 rows an\nengine with up to 64 users. An engine that has runs of one"
-        " model or one GPU alone has no such row.\n\n"
+        " and judged on it: up to\n90 rows an engine, of 64 users at most. An engine that has runs"
+        " of one model or one GPU alone has\nno such row.\n\n"
         + _markdown(("engine", "left out", "n", *names), rows)
         + "\nMean error of TPOT over the models left out, which each preset states as its own: "
         + ", ".join(f"{one.engine} {_percent(one.model_error)}" for one in crossed)

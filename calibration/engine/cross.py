@@ -1,4 +1,4 @@
-"""How an engine's preset would do on models and GPUs that it was not fitted on, in a minute."""
+"""How an engine's preset would do on models and GPUs that it was not fitted on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,13 +6,12 @@ from typing import Final
 
 import numpy as np
 
-from calibration.engine.fit import FEWEST_ROWS, spread_rows
+from calibration.engine.fit import FEWEST_ROWS, MOST_ROWS, spread_rows
 from calibration.engine.linear import linearise
 from calibration.engine.preset import read_preset
 from calibration.engine.solve import LeftOut, left_out, left_out_error
 from calibration.validate.runs import MeasuredRun
 
-MOST_ROWS: Final = 24
 MOST_USERS: Final = 64
 """Small loads say the same about times of the host, and are simulated in a tenth of the time."""
 
