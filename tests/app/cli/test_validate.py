@@ -26,9 +26,7 @@ def test_errors_are_shown_and_refused_rows_named(paretoken: Any, tmp_path: Path)
     assert (document["rows"], document["simulated"]) == (2, 1)
 
 
-def test_refused_rows_alone_are_an_answer(
-    paretoken: Any, tmp_path: Path
-) -> None:
+def test_refused_rows_alone_are_an_answer(paretoken: Any, tmp_path: Path) -> None:
     (tmp_path / "runs.csv").write_text(HEAD + MIXTURE, "utf-8")
     answered = paretoken("validate", "runs.csv")
     assert answered.code == 0
