@@ -27,9 +27,11 @@ class Ingress:
         return done_s + self._later_s
 
     def all_seen_s(self, traffic: Traffic) -> FloatArray:
-        """Return the same for all requests of an open loop; none overtakes another."""
+        """Return the same for all requests of an open loop.
+
+        None overtakes another of its tokeniser; a short prompt may one of another's.
+        """
         if not self._each_s:
             return traffic.arrival_s + self._later_s
         pairs = zip(traffic.arrival_s.tolist(), traffic.input_tokens.tolist(), strict=True)
-        seen_s: FloatArray = np.maximum.accumulate([self.seen_s(*pair) for pair in pairs])
-        return seen_s
+        return np.array([self.seen_s(*pair) for pair in pairs])

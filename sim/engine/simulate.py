@@ -118,7 +118,12 @@ class _World:
                 submit=self._submit,
             )
         elif not self.limits.router.foreseeable:
-            OpenLoop(self.env, array("d", self._seen_s), self._route)
+            order = np.argsort(self._seen_s, kind="stable")
+            rows = order.tolist()
+            OpenLoop(
+                *(self.env, array("d", self._seen_s[order])),
+                lambda place, user, at_s: self._route(rows[place], user, at_s),
+            )
         collecting = gc.isenabled()
         gc.disable()  # nothing here is cyclic, and each collection would walk every request
         try:

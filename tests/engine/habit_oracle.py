@@ -360,7 +360,6 @@ class Asking(Source):
     def __init__(self, traffic: Traffic, habits: Habits, replicas: int) -> None:
         super().__init__(traffic)
         self.traffic, self.habits, self.issued = traffic, habits, 0
-        self.last_seen_s = 0.0
         self.tokenised_s = [0.0] * replicas
         """When each replica's tokeniser is through with all it has been given."""
         self.on_the_way: list[tuple[float, int, Guest]] = []
@@ -392,8 +391,6 @@ class Asking(Source):
             begun_s = max(asked_s, self.tokenised_s[turn])
             self.tokenised_s[turn] = begun_s + self.habits.ingress_s_per_token * sizes[0]
             seen_s = self.tokenised_s[turn] + self.habits.ingress_s
-            if not self.closed and self.turns is None:  # in an open loop nobody overtakes
-                seen_s = self.last_seen_s = max(self.last_seen_s, seen_s)
             self.on_the_way.append((seen_s, self.issued, job))
             self.on_the_way.sort(key=lambda each: each[:2])
             self.issued += 1
@@ -432,7 +429,8 @@ def serve_with_habits(
                 source.answered(come, now)
                 source.ask(now, strategy, passes)
             else:
-                servers[(len(jobs) - 1) % len(servers)].come(come)
+                turn = len(jobs) - 1 if source.closed or source.turns is not None else come.row
+                servers[turn % len(servers)].come(come)
         for server in servers:
             if server.ends_s == inf and (server.queue or server.unseen):
                 server.begin(now)

@@ -169,6 +169,17 @@ def test_each_replica_tokenises_its_own_prompts(mode: Mode) -> None:
 
 
 @BOTH
+def test_nobody_waits_for_the_tokeniser_of_another_replica(mode: Mode) -> None:
+    """0.125 s a token: 80 tokens keep the first replica's for 10 s; the second has one token,
+    which came at 1, at 1.125 s. The third prompt is the first replica's: 10.125 s."""
+    rows, habits = [(0.0, 80, 1), (1.0, 1, 1), (2.0, 1, 1)], Habits(ingress_s_per_token=0.125)
+    told = records(rows, mode, replicas=2, habits=habits)
+    assert told.admitted_s[1] == pytest.approx(1.125, rel=1e-12)
+    assert told.admitted_s[0] == pytest.approx(10.0, rel=1e-12)
+    assert told.admitted_s[2] > told.admitted_s[0]
+
+
+@BOTH
 def test_a_short_prompt_waits_until_a_long_one_before_it_is_tokenised(mode: Mode) -> None:
     """0.125 s a token: 8 tokens are seen at 1.0, one token that came at 0.5 at 1.125.
 

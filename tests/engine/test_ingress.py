@@ -29,6 +29,13 @@ def test_a_burst_of_prompts_waits_for_those_before_as_lindley_says() -> None:
     assert seen_s.mean() == pytest.approx(0.024 * 65 / 2)
 
 
+def test_tokenisers_of_two_replicas_do_not_wait_for_each_other() -> None:
+    """3 us a token: 100,000 tokens take 0.3 s, and the next of that replica waits for them."""
+    ingress = Ingress(Habits(ingress_s_per_token=3e-6), 2)
+    seen_s = ingress.all_seen_s(open_loop([0.0, 0.001, 0.002, 0.003], [100_000, 10, 10, 10]))
+    assert seen_s == pytest.approx([0.3, 0.00103, 0.30003, 0.00303])
+
+
 def test_random_arrivals_wait_as_long_as_in_the_m_d_1_queue() -> None:
     """Pollaczek-Khinchine: at a load of 0.5 the mean wait is half a service time."""
     rows, service_s = 200_000, 0.01
