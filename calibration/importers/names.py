@@ -1,7 +1,7 @@
 """From the names that pages and people give to models, engines and formats to those here."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -86,6 +86,8 @@ _ADDED: Final = re.compile(
 )
 """Words that a publisher adds to the name of a checkpoint without another architecture: how it was
 trained on, its format, its date or version."""
+_SIZE: Final = re.compile(r"(\d+x)?\d+(\.\d+)?[bm]")
+"""Such as 8b or 8x7b: without one, a version is a part of the name (DeepSeek-V2 and V3)."""
 _FILES: Final = (".yaml", ".yml", ".json")
 
 
@@ -97,8 +99,8 @@ def stand_in(name: str) -> str | None:
 
     >>> stand_in("Qwen/Qwen3-8B"), stand_in("RedHatAI/Qwen3-8B-Instruct-2512-NVFP4")
     (None, 'qwen3-8b')
-    >>> stand_in("DeepSeek-R1-Distill-Qwen-7B"), stand_in("Qwen3-VL-8B")
-    (None, None)
+    >>> stand_in("DeepSeek-R1-Distill-Qwen-7B"), stand_in("Qwen3-VL-8B"), stand_in("DeepSeek-V2.5")
+    (None, None, None)
     """
     if not name or name.endswith(_FILES) or Path(name).exists() or _is_known(name):
         return None  # a file that holds something else: whoever loads it says what
@@ -118,6 +120,11 @@ def _is_known(name: str) -> bool:
     return True
 
 
+def _sized(parts: Sequence[str]) -> bool:
+    """Tell whether words name a model by its size, not its family alone, as `deepseek` does."""
+    return any(_SIZE.fullmatch(part) for part in parts)
+
+
 @lru_cache(maxsize=1)
 def _bare_names() -> Mapping[str, str]:
     """Return every name of a model, less its owner and added words, with the catalog's own."""
@@ -125,7 +132,7 @@ def _bare_names() -> Mapping[str, str]:
     for model in list_models():
         for name in names_of(model):
             parts = re.split(r"[-_]", name.rsplit("/", 1)[-1].lower().removeprefix("meta-"))
-            while len(parts) > 1 and _ADDED.fullmatch(parts[-1]):
+            while len(parts) > 1 and _ADDED.fullmatch(parts[-1]) and _sized(parts[:-1]):
                 parts.pop()
             found.setdefault("-".join(parts), model)
     return found | {model: model for model in list_models()}

@@ -13,7 +13,9 @@ from calibration.importers.files import Document
 
 _HEAD: Final = "Serving Benchmark Result"
 _LINE: Final = re.compile(r"^[\s#>|]*([A-Z][A-Za-z0-9 ()/.]*?):\s+(\S.*?)\s*$")
-_VALUE: Final = re.compile(r"^(-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?|inf|nan)\b", re.IGNORECASE)
+_VALUE: Final = re.compile(
+    r"^(-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:e[-+]?\d+)?|inf|nan)(?!\S)", re.IGNORECASE
+)
 _KEYS: Final = MappingProxyType(
     {
         "successful requests": "completed",
@@ -51,8 +53,9 @@ def documents_of(content: str) -> Iterator[Document]:
             told = _LINE.match(line)
             key = None if told is None else _key(told[1].lower())
             value = None if told is None else _VALUE.match(told[2])
-            if key is not None and value is not None:
-                found.setdefault(key, float(value[1].replace(",", "")))
+            if key is not None and told is not None:  # what is no number is refused by name
+                number = told[2] if value is None else float(value[1].replace(",", ""))
+                found.setdefault(key, number)
         if "completed" in found:
             found["num_prompts"] = found["completed"]  # a file has it; the text does not
         yield found

@@ -73,3 +73,11 @@ def test_a_text_without_such_a_block_is_named_as_unknown(tmp_path: Path) -> None
     path.write_text("Mean TTFT (ms): 12\n", encoding="utf-8")
     with pytest.raises(InputError, match="not a result file of a tool that is known"):
         read_file(path, "mean")
+
+
+@pytest.mark.parametrize("wrong", ["264,84", "264.84ms", "1.264,84", "1.5k"])
+def test_what_is_no_number_is_refused_and_not_cut_short(tmp_path: Path, wrong: str) -> None:
+    path = tmp_path / "pasted.txt"
+    path.write_text(SGLANG.replace("264.84", wrong), encoding="utf-8")
+    with pytest.raises(InputError, match="mean_ttft_ms"):
+        read_file(path, "mean")
