@@ -125,7 +125,11 @@ def fit_command(
     ] = None,
     base: Annotated[
         str | None,
-        typer.Option("--base", metavar="FITTED", help="A sister GPU's fit, as the prior."),
+        typer.Option(
+            "--base",
+            metavar="FITTED",
+            help="A sister GPU's fit, as the prior; beside --engine the GPU's name will do.",
+        ),
     ] = None,
     out: Annotated[
         Path | None,

@@ -8,7 +8,7 @@ from app.cli.page import Page
 from calibration.fit import Result, fit_timings, to_document, write_profile, write_report
 from calibration.fit.document import stated_error
 from calibration.timings import read_timings, write_timings
-from sim.hardware import load_fitted_named, load_gpu
+from sim.hardware import list_gpus, load_fitted_named, load_gpu
 from sim.hardware.evidence import Evidence
 from sim.report.files import check_file
 from sim.report.table import Column, Table
@@ -48,6 +48,8 @@ def fit_kernels(
         if written is not None:
             check_file(written)
     profile = load_gpu(gpu)
+    if base in list_gpus() and engine is not None:
+        base = f"{base}__{engine}"
     sister = None if base is None else load_fitted_named(base)
     rows = read_timings(timings)
     with waiting("Fitting"):

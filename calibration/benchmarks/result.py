@@ -18,6 +18,10 @@ MOST_FAILED: Final = 0.01
 """Above this share of failed requests a run is compared, but apart: who failed carried no load."""
 
 
+KEEPS_UP: Final = 0.9
+"""Share of the requests sent that a server finishes while they come, if it keeps up."""
+
+
 @dataclass(frozen=True, slots=True)
 class Driven:
     """What the simulator says about one benchmark, and of which deployment."""
@@ -47,6 +51,12 @@ class Beside:
             return True
         sent = (self.benchmark.prompts or 0) + self.benchmark.failed
         return self.benchmark.failed > MOST_FAILED * max(sent, 1)
+
+    @property
+    def overloaded(self) -> bool:
+        """Tell whether the simulated server falls behind: its TTFT says when requests end."""
+        sent, served = self.benchmark.requests_per_s, self.predicted.figures.get("requests_per_s")
+        return sent is not None and served is not None and served < KEEPS_UP * sent
 
     @property
     def errors(self) -> dict[str, float]:

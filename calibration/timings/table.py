@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _PRIME: Final = np.uint64(0x9E3779B97F4A7C15)
 _HEADER: Final = 1
+_PANDAS: Final = "__index_level_"
+"""A column that pandas writes of the index of a part of a table."""
 """Rows are counted from 1 in messages."""
 
 
@@ -123,7 +125,7 @@ def _typed(table: "pa.Table", where: str) -> "pa.Table":
     if missing:
         raise InputError(f"lacks the column{'s' * (len(missing) > 1)} {', '.join(missing)}",
                          where=where)  # fmt: skip
-    unknown = [name for name in names if name not in COLUMNS]
+    unknown = [name for name in names if name not in COLUMNS and not name.startswith(_PANDAS)]
     if unknown:
         raise InputError(f"unknown column {', '.join(unknown[:5])}", where=where)
     columns = []

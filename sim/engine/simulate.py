@@ -118,12 +118,9 @@ class _World:
                 submit=self._submit,
             )
         elif not self.limits.router.foreseeable:
-            order = np.argsort(self._seen_s, kind="stable")
-            rows = order.tolist()
-            OpenLoop(
-                *(self.env, array("d", self._seen_s[order])),
-                lambda place, user, at_s: self._route(rows[place], user, at_s),
-            )
+            order = np.argsort(self._seen_s, kind="stable").tolist()
+            times_s = array("d", self._seen_s[order])
+            OpenLoop(self.env, times_s, lambda at, *rest: self._route(order[at], *rest))
         collecting = gc.isenabled()
         gc.disable()  # nothing here is cyclic, and each collection would walk every request
         try:

@@ -72,9 +72,10 @@ def explain(
     scenario: Scenario, *, sequences: int | None = None, context_tokens: float | None = None
 ) -> Explanation:
     """Break down a decode pass and a prefill, at the typical batch unless one is given."""
-    serving = resolve(scenario)
+    unpriced = scenario.model_copy(update={"prices": None})  # no list has every GPU
+    serving = resolve(unpriced)
     _check_context(serving, context_tokens)
-    typical = typical_batch(run(_shorter(scenario)))
+    typical = typical_batch(run(_shorter(unpriced)))
     batch = Batch(sequences or typical.sequences, context_tokens or typical.context_tokens)
     prompt = ceil(scenario.workload.mean_tokens()[0])
     phase = typical_phase(scenario.decoding, *scenario.workload.mean_tokens())

@@ -1,5 +1,6 @@
 """From an engine's preset to what the simulated engine and the cost model take."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +15,6 @@ from sim.engine.schedulers import (
 )
 from sim.hardware import (
     EngineProfile,
-    ExpertsFit,
     FittedProfile,
     GemmFit,
     GpuProfile,
@@ -71,21 +71,23 @@ def kernels_of(
 
     `own` names a fit to lay over the shipped one. Small kernels are the engine's: tables of
     kernels do not hold them. So it is with the kernel that quantises activations, where it is one
-    of its own, and with a choice between two all-reduces: they are added to either fit.
+    of its own: they are added to either fit. What the engine takes of another's kernels replaces
+    shipped ones alone.
     """
     shipped = load_fitted(gpu, engine.requested)
     fitted = shipped if own is None else load_over(shipped, own)
     mine = frozenset[str]() if fitted.own is None else fitted.own.parts
     small_s, each_s = engine.small_kernels_s_per_layer, engine.quantise_s_per_product
     changed: dict[str, object] = {}
+    errors = dict(fitted.error)
     if engine.error and fitted.engine == engine.requested:
-        changed["error"] = {**fitted.error, **dict(engine.error)}
+        errors |= dict(engine.error)
     notes = [fitted.note] if fitted.note else []
     if small_s is not None and "layer_overhead" not in mine:
         changed["layer_overhead_s"] = small_s
         changed["borrowed"] = fitted.borrowed - {"layer_overhead"}  # the engine's, not universal
         notes.append(f"small kernels as of {engine.name}: {small_s * 1e6:g} us per layer")
-    if engine.all_reduce_of is not None:
+    if engine.all_reduce_of is not None and "all_reduce" not in mine:
         other = load_fitted(gpu, engine.all_reduce_of)
         if other.engine == engine.all_reduce_of:
             link = gpu.link_one_way_bytes_per_s.value
@@ -93,38 +95,48 @@ def kernels_of(
                 fitted.all_reduce, other.all_reduce, link_bytes_per_s=link
             )
             notes.append(f"all-reduce of {other.engine} where it is quicker")
-    found, of_others = _experts_of_others(gpu, engine)
-    experts = {key: fit for key, fit in found.items() if f"experts.{key}" not in mine}
-    if experts:
-        changed["experts"] = {**fitted.experts, **experts}
-        notes.extend(of_others)
+    others = {
+        key: other
+        for key, other in _experts_of_others(gpu, engine).items()
+        if f"experts.{key}" not in mine
+    }
+    if others:
+        found = {key: other.experts[key] for key, other in others.items()}
+        changed["experts"] = {**fitted.experts, **found}
+        for name, other in ((f"experts.{key}", other) for key, other in others.items()):
+            errors[name] = other.error.get(name)
+        notes += [f"experts in {_WORDS[key]} of {other.engine}" for key, other in others.items()]
     if each_s:
-        changed["gemm"] = {
-            name: _quantising(fit, each_s) if name in QUANTISED else fit
-            for name, fit in fitted.gemm.items()
-        }
+        changed["gemm"] = _all_quantising(fitted.gemm, each_s)
         notes.append(f"quantising as of {engine.name}: {each_s * 1e6:g} us per product")
+    if errors != fitted.error:
+        changed["error"] = errors
     if not changed:
         return fitted
     return fitted.model_copy(update={**changed, "note": "; ".join(notes) or None})
 
 
-def _experts_of_others(
-    gpu: GpuProfile, engine: EngineProfile
-) -> tuple[dict[Precision, ExpertsFit], list[str]]:
-    """Return fits of experts whose kernels the engine has from another one, and notes of them."""
-    asked: tuple[tuple[Precision, str | None, str], ...] = (
-        ("mxfp4", engine.mxfp4_experts_of, "MXFP4"),
-        ("fp8_block", engine.fp8_block_experts_of, "blocks of FP8"),
+_WORDS: Final[dict[Precision, str]] = {"mxfp4": "MXFP4", "fp8_block": "blocks of FP8"}
+
+
+def _experts_of_others(gpu: GpuProfile, engine: EngineProfile) -> dict[Precision, FittedProfile]:
+    """Return the fits of other engines from which this one has kernels of experts, by format."""
+    asked: tuple[tuple[Precision, str | None], ...] = (
+        ("mxfp4", engine.mxfp4_experts_of),
+        ("fp8_block", engine.fp8_block_experts_of),
     )
-    found: dict[Precision, ExpertsFit] = {}
-    notes = []
-    for precision, name, words in asked:
-        other = load_fitted(gpu, name) if name is not None else None
-        if other is not None and other.engine == name:
-            found[precision] = other.experts[precision]
-            notes.append(f"experts in {words} of {name}")
-    return found, notes
+    named = {key: load_fitted(gpu, name) for key, name in asked if name is not None}
+    return {
+        key: other
+        for key, other in named.items()
+        if other.engine == dict(asked)[key] and f"experts.{key}" not in other.borrowed
+    }
+
+
+def _all_quantising(fits: Mapping[Precision, GemmFit], each_s: float) -> dict[Precision, GemmFit]:
+    return {
+        name: _quantising(fit, each_s) if name in QUANTISED else fit for name, fit in fits.items()
+    }
 
 
 def _quantising(fit: GemmFit, each_s: float) -> GemmFit:

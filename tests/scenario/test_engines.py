@@ -71,12 +71,18 @@ def test_experts_in_blocks_of_fp8_may_be_those_of_another_kernel(gpu: str, whose
     assert found.experts["fp8_block"] == load_fitted(profile, whose).experts["fp8_block"]
     assert found.experts["mxfp4"] == kernels_of(profile, own).experts["mxfp4"]
     assert f"experts in blocks of FP8 of {whose}" in (found.note or "")
+    name = "experts.fp8_block"  # its error comes with it
+    assert found.error[name] == load_fitted(profile, whose).error[name]
 
 
-def test_kernels_that_nobody_timed_on_a_gpu_are_not_taken() -> None:
-    profile, own = load_gpu("l40s"), load_engine("vllm")
+@pytest.mark.parametrize("gpu", ["l40s", "a100_sxm_80gb"])
+def test_kernels_that_nobody_timed_on_a_gpu_are_not_taken(gpu: str) -> None:
+    profile, own = load_gpu(gpu), load_engine("vllm")
     asked = EngineOptions(fp8_block_experts_of="vllm_triton")
     assert kernels_of(profile, own.with_options(asked)).experts == kernels_of(profile, own).experts
+    lent = EngineOptions(fp8_block_experts_of="trtllm")  # universal on A100: nothing to take
+    if gpu == "a100_sxm_80gb":
+        assert "experts in" not in (kernels_of(profile, own.with_options(lent)).note or "")
 
 
 def test_the_generic_engine_has_no_habits() -> None:

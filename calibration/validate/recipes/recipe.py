@@ -180,7 +180,8 @@ def graph_sizes(largest: int) -> list[int]:
 
     `VllmConfig._set_cudagraph_sizes` of vllm/config/vllm.py, 0.12 to 0.19.
     """
-    return [1, 2, 4, *range(8, 256, 8), *range(256, largest + 1, 16)]
+    sizes = (1, 2, 4, *range(8, 256, 8), *range(256, largest + 1, 16))
+    return [size for size in sizes if size <= largest]
 
 
 def of_script(scripts: Iterable[Script], run: MeasuredRun, family: str) -> Recipe | None:

@@ -49,6 +49,14 @@ def test_the_ridge_lies_where_a_larger_batch_turns_compute_bound(paretoken: Any)
     assert list(bounds.values()) == ["memory", "compute"]
 
 
+def test_a_pass_has_no_price(paretoken: Any) -> None:
+    """Runpod's list has no GB200."""
+    listed = ("--set", "prices={list: runpod, term: on_demand}", "--set", "hardware=gb200")
+    assert paretoken("run", "small.yaml", *listed).code == 2
+    answered = paretoken("explain", "small.yaml", *listed)
+    assert (answered.code, answered.err) == (0, "")
+
+
 def test_a_drafter_has_its_own_row_and_counts_in_the_pass(paretoken: Any) -> None:
     draft = "{name: speculative, draft_tokens: 2, survival: [0.8, 0.6], draft: {work_share: 0.1}}"
     options = ("--set", f"decoding={draft}", "--batch", "8")

@@ -201,6 +201,16 @@ TABLE = (
 )
 
 
+def test_a_queue_that_grows_is_no_slip_of_units(tmp_path: Path) -> None:
+    """400 prompts/s of 4,096 tokens are 26 PFLOP/s for an 8B model: 13 times the peak in FP8."""
+    path = tmp_path / "sweep.csv"
+    row = "llama-3.1-8b,h100_sxm,vllm,fp8,1,400,4096,64,4000,60,7,25000"
+    path.write_text(f"{TABLE}\n{row}\n", encoding="utf-8")
+    (only,) = validate_benchmark(path).compared
+    assert only.overloaded
+    assert only.predicted.figures["ttft_mean_ms"] > 250 * 60
+
+
 def test_a_table_of_rates_is_replayed_open_loop(tmp_path: Path) -> None:
     path = tmp_path / "sweep.csv"
     rows = ["llama-3.1-8b,h100_sxm,vllm,fp8,1,2,512,64,50,30,6,128",

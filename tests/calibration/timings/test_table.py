@@ -79,6 +79,11 @@ def test_columns_that_lack_or_are_unknown_are_named() -> None:
         checked(gemms().slice(0, 0), "a test")
 
 
+def test_the_index_that_pandas_writes_of_a_part_is_no_column() -> None:
+    part = gemms().append_column("__index_level_0__", pa.array([7, 3, 5]))
+    assert len(checked(part, "a test").table) == 3
+
+
 def test_a_truncated_file_is_refused(tmp_path: Path) -> None:
     path = write_timings(checked(gemms(), "a test"), tmp_path / "timings.parquet")
     whole = path.read_bytes()

@@ -155,6 +155,7 @@ def test_vllm_captures_sizes_by_eight_and_by_sixteen() -> None:
     assert sizes == list(load_engine("vllm").graph_batch_sizes)  # vLLM's own, written out
     # 1, 2, 4; 8 to 248 by 8: 31; 256 to 2,048 by 16: 113
     assert len(graph_sizes(2048)) == 3 + 31 + 113
+    assert graph_sizes(20) == [1, 2, 4, 8, 16]
 
 
 def test_a_token_budget_is_of_each_rank(a_run: Callable[..., MeasuredRun]) -> None:
