@@ -52,6 +52,23 @@ def test_rates_that_pages_print_are_those_that_their_totals_make(
         )
 
 
+def test_no_run_makes_more_tokens_than_its_users_can(runs: dict[str, Benchmark]) -> None:
+    """Each of so many users has a token an ITL at most; one page contradicts itself."""
+    known = {
+        case: run
+        for case, run in runs.items()
+        if run.users is not None and {"itl_mean_ms", "output_tokens_per_s"} <= run.figures.keys()
+    }
+    assert len(known) >= 20
+    beyond = {
+        case
+        for case, run in known.items()
+        if run.figures["output_tokens_per_s"] * run.figures["itl_mean_ms"]
+        > 1000 * run.users * 1.02  # type: ignore[operator]
+    }
+    assert beyond == {"cookbook-llama4-03"}
+
+
 @pytest.mark.parametrize("case", QUICK)
 def test_the_page_holds_what_is_predicted_today(runs: dict[str, Benchmark], case: str) -> None:
     driven = predict(runs[case], None)
