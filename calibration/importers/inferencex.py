@@ -13,6 +13,7 @@ from typing import Final
 from calibration.importers.figures import Told, impossible, lost
 from calibration.importers.files import Document
 from calibration.importers.gpus import gpu_name
+from calibration.importers.names import known_engine
 from calibration.importers.numbers import milliseconds, positive, text, whole
 from calibration.importers.record import (
     SPLIT,
@@ -23,7 +24,6 @@ from calibration.importers.record import (
     Served,
     Unusable,
 )
-from calibration.importers.vllm import ENGINES
 from calibration.suites import PROMPTS_PER_USER, SHORTEST_SHARE, checkpoint_of
 
 NAME: Final = "InferenceX (aggregated JSON)"
@@ -107,7 +107,7 @@ def _served(document: Document, users: int) -> Served:
     return Served(
         model=checkpoint_of(prefix) or text(document.get("model")),
         gpu=gpu_name(re.split(r"[-_]", runner)[0])[0],  # `h200-nv_0` is a runner with H200
-        engine=ENGINES.get(framework, framework or None),
+        engine=known_engine(framework) or framework or None,
         weights=text(document.get("precision")),
         tensor_parallel=1 if spread else width,
         attention_data_parallel=width if spread else None,

@@ -49,10 +49,17 @@ def engine_name(value: object) -> str | None:
     ('trtllm', 'vllm', 'my-engine.yaml')
     """
     given = text(value)
-    if given is None:
-        return None
-    bare = re.sub(r"\s+v?\d[\w.]*$", "", given)  # a version behind the name
-    return _ENGINES.get(_letters(bare), given)
+    return None if given is None else known_engine(given) or given
+
+
+def known_engine(label: str) -> str | None:
+    """Return the preset that a label means; None where it is no engine of ours.
+
+    >>> known_engine("tensorrt-llm"), known_engine("openai-chat")
+    ('trtllm', None)
+    """
+    bare = re.sub(r"\s+v?\d[\w.]*$", "", label)  # a version behind the name
+    return _ENGINES.get(_letters(bare))
 
 
 def weights_name(value: object) -> str | None:

@@ -10,6 +10,7 @@ from typing import Final
 
 from calibration.importers import vllm
 from calibration.importers.files import Document
+from calibration.importers.names import known_engine
 from calibration.importers.numbers import at, number, positive, text, whole
 from calibration.importers.record import Benchmark, Lengths, Read, Served, Unusable
 
@@ -92,7 +93,7 @@ def _served(document: Document, server: Mapping[str, object]) -> Served:
     kv = text(server.get("kv_cache_dtype")) or ""
     return Served(
         model=text(server.get("model_path")) or text(at(document, "model_id")),
-        engine="sglang" if server else vllm.ENGINES.get(str(document.get("backend")).lower()),
+        engine="sglang" if server else known_engine(str(document.get("backend"))),
         weights={"fp8": "fp8", "int8": "int8"}.get(str(server.get("quantization"))),
         kv_precision="fp8" if kv.startswith("fp8") else None,
         tensor_parallel=width,

@@ -12,6 +12,7 @@ from typing import Final
 from calibration.importers.figures import impossible, lost
 from calibration.importers.files import Document
 from calibration.importers.gpus import gpu_name
+from calibration.importers.names import known_engine
 from calibration.importers.numbers import number, positive, text, whole
 from calibration.importers.record import (
     STATISTICS,
@@ -23,14 +24,6 @@ from calibration.importers.record import (
 )
 
 NAME: Final = "vllm bench serve (JSON, JSON Lines)"
-ENGINES: Final = {
-    "vllm": "vllm",
-    "sglang": "sglang",
-    "sgl": "sglang",
-    "trt": "trtllm",
-    "trtllm": "trtllm",
-    "tensorrt-llm": "trtllm",
-}
 _LATENCIES: Final = {"ttft": "ttft", "tpot": "tpot", "itl": "itl", "e2el": "ttlt"}
 _OTHER_FIGURES: Final = ("duration", "request_throughput", "output_throughput")
 
@@ -157,7 +150,7 @@ def _served(document: Document) -> Served:
     return Served(
         model=text(document.get("model_id")) or text(document.get("tokenizer_id")),
         gpu=gpu,
-        engine=ENGINES.get(label.lower()),
+        engine=known_engine(label),
         tensor_parallel=whole(document.get("tensor_parallel_size")) or width,
         replicas=replicas,
     )
