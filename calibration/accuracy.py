@@ -12,6 +12,7 @@ from typing import Final
 
 from calibration.doubts import DOUBTS
 from calibration.engine.cross import Cross, cross_validate
+from calibration.markdown import markdown_table
 from calibration.published import diffusion_gemma, dspark, dspark_costs, eagle, fast_dllm
 from calibration.published.check import page
 from calibration.validate import Compared, ErrorTable, Validation, error_tables, validate_file
@@ -85,12 +86,7 @@ def _count(validation: Validation) -> str:
 
 
 def _section(table: ErrorTable) -> str:
-    return f"## {table.title}\n\n{_markdown(table.columns, table.rows)}"
-
-
-def _markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [columns, ["---"] * len(columns), *rows]
-    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+    return f"## {table.title}\n\n{markdown_table(table.columns, table.rows)}"
 
 
 def _family(validation: Validation) -> str:
@@ -108,7 +104,7 @@ def _family(validation: Validation) -> str:
                 cells = (*_two(errors.tpot), *_two(errors.ttft))
                 rows.append((f"{engine}, {kind}", str(len(mine)), *cells))
     names = ("TPOT median", "TPOT p90", "TTFT median", "TTFT p90")
-    return "## By engine and kind of model\n\n" + _markdown(("rows", "n", *names), rows)
+    return "## By engine and kind of model\n\n" + markdown_table(("rows", "n", *names), rows)
 
 
 def _two(stats: ErrorStats) -> tuple[str, str]:
@@ -141,7 +137,7 @@ def _cross(crossed: Sequence[Cross]) -> str:
         "## Cross-validation\n\nEach engine's times fitted anew without a model, or without a GPU,"
         " and judged on it: up to\n90 rows an engine, of 64 users at most. An engine that has runs"
         " of one model or one GPU alone has\nno such row.\n\n"
-        + _markdown(("engine", "left out", "n", *names), rows)
+        + markdown_table(("engine", "left out", "n", *names), rows)
         + "\nMean error of TPOT over the models left out, which each preset states as its own: "
         + ", ".join(f"{one.engine} {_percent(one.model_error)}" for one in crossed)
         + ".\n"
@@ -154,7 +150,7 @@ def _worst(validation: Validation) -> str:
         rows = sorted(validation.sound, key=lambda row: (-error(row), row.run.case))
         parts.append(
             f"## Worst rows by {name}\n\n"
-            + _markdown(
+            + markdown_table(
                 ("case", "engine", "GPUs", "users", "in/out", "TPOT ms", "TTFT ms", "cause"),
                 [_worst_row(row) for row in rows[:WORST_ROWS]],
             )

@@ -14,6 +14,7 @@ from typing import Final
 from calibration.benchmarks import BenchmarkValidation, validate_benchmark
 from calibration.benchmarks.result import Beside
 from calibration.blind_causes import CAUSES, OTHER, causes_of
+from calibration.markdown import markdown_table
 from calibration.validate.errors import ErrorStats, error_stats
 from sim.errors import SimError
 from sim.model import Experts, load_model
@@ -79,11 +80,6 @@ def _rows(path: Path) -> Iterator[Mapping[str, str]]:
         yield from csv.DictReader(file)
 
 
-def _markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [columns, ["---"] * len(columns), *rows]
-    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
-
-
 def _errors(rows: Sequence[Beside]) -> str:
     names = ("rows", "n", *(f"{name} {what}" for name in _HEADS for what in ("median", "p90")))
     axes: tuple[Callable[[Beside], str], ...] = (
@@ -106,7 +102,7 @@ def _errors(rows: Sequence[Beside]) -> str:
         f"{head} {_signed(_stats(rows, name).median_bias)}"
         for head, name in zip(_HEADS, QUANTITIES, strict=True)
     )
-    return _markdown(names, found) + f"\nBias: {biases}.\n"
+    return markdown_table(names, found) + f"\nBias: {biases}.\n"
 
 
 def _part(row: Beside, source: str, name: str, other: str) -> str:
@@ -147,7 +143,7 @@ def _unstated(cells: Sequence[str]) -> str:
         word for cell in cells for word in (part.strip() for part in cell.split(";")) if word
     )
     rows = [(what, str(count)) for what, count in sorted(found.items(), key=_most_first)]
-    return _markdown(("not stated", "runs"), rows)
+    return markdown_table(("not stated", "runs"), rows)
 
 
 def _most_first(item: tuple[str, int]) -> tuple[int, str]:
@@ -214,12 +210,12 @@ def _all(rows: Sequence[Beside]) -> str:
         "TTFT ms",
         "tokens/s",
     )
-    return _markdown((*names, "cause"), [line_of(row) for row in rows])
+    return markdown_table((*names, "cause"), [line_of(row) for row in rows])
 
 
 def _sources(pages: Sequence[Mapping[str, str]], rows: Sequence[Beside]) -> str:
     counts = Counter(row.benchmark.case.rpartition("-")[0] for row in rows)
-    return _markdown(
+    return markdown_table(
         ("source", "runs", "version or date", "what"),
         [
             (

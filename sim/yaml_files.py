@@ -148,6 +148,11 @@ def list_names(directory: Path) -> tuple[str, ...]:
     return tuple(sorted(name.removesuffix(".yaml") for name in found if name.endswith(".yaml")))
 
 
+def changed_ns(path: Path) -> int:
+    """Return when a file changed, for caches of what it holds; 0 where there is none."""
+    return path.stat().st_mtime_ns if path.is_file() else 0
+
+
 def find(kind: str, reference: str | Path, directory: Path) -> Path:
     """Return the file that is meant: a name in `directory`, else a path of the user's own."""
     if isinstance(reference, str) and reference in list_names(directory):

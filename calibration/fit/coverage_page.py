@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from calibration.fit.coverage_draw import COUNTS, PAIRS, PARTS, Draw
+from calibration.markdown import markdown_table
 from sim.report.files import write_whole
 
 DOCUMENT: Final = Path(__file__).resolve().parents[2] / "docs" / "few_timings.md"
@@ -32,18 +33,18 @@ def page(draws: Sequence[Draw]) -> str:
         *("kernel", "GPU, sister", "timings", "draws", "covered", "stated", "true", "sister"),
         *("refused", "wrongly", "taken, and worse"),
     )
-    lines = [_line(heads), _line(["---"] * len(heads))]
+    rows: list[tuple[str, ...]] = []
     for part in PARTS:
         for gpu, sister in PAIRS:
             for count in COUNTS:
                 mine = [d for d in draws if (d.part, d.gpu, d.count) == (part, gpu, count)]
                 if mine:
-                    lines.append(_line((part, f"{gpu}, {sister}", str(count), *_row(mine))))
+                    rows.append((part, f"{gpu}, {sister}", str(count), *_row(mine)))
     for count in COUNTS:
         mine = [draw for draw in draws if draw.count == count]
         if mine:
-            lines.append(_line(("**all**", "", str(count), *_row(mine))))
-    return _INTRODUCTION.format(draws=len(draws)) + "\n" + "\n".join(lines) + "\n"
+            rows.append(("**all**", "", str(count), *_row(mine)))
+    return _INTRODUCTION.format(draws=len(draws)) + "\n" + markdown_table(heads, rows)
 
 
 def _row(draws: Sequence[Draw]) -> tuple[str, ...]:
@@ -64,10 +65,6 @@ def _row(draws: Sequence[Draw]) -> tuple[str, ...]:
 
 def _share(of: Iterable[bool]) -> str:
     return f"{100 * float(np.mean(list(of))):.0f} %"
-
-
-def _line(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def write_page(draws: Sequence[Draw]) -> Path:

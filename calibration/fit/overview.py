@@ -4,13 +4,14 @@
 same document, byte for byte.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
 from calibration.fit.fit import ENGINES
+from calibration.markdown import markdown_table
 from calibration.timings.aiconfigurator import OTHER_EXPERTS, SYSTEMS
 from sim.hardware import load_fitted_named
 from sim.hardware.evidence import Evidence
@@ -119,28 +120,24 @@ def document() -> str:
     judged = [cell for found in every.values() for cell in found.values() if cell.aim is not None]
     above = sum(cell.above for cell in judged)
     parts = [_INTRODUCTION.format(above=above, judged=len(judged))]
-    parts += [f"## {engine}\n\n{_table(found)}\n" for engine, found in every.items()]
+    parts += [f"## {engine}\n\n{_table(found)}" for engine, found in every.items()]
     return "\n".join(parts)
 
 
 def _table(found: Cells) -> str:
-    lines = [_line(("kernel", "aim", *SYSTEMS)), _line(["---"] * (2 + len(SYSTEMS)))]
+    rows = []
     for part in sorted(dict.fromkeys(part for part, _ in found), key=_place):
         aim = aim_of(part, "h200_sxm")
         said = "" if aim is None else f"{100 * aim:.0f}"
         said += " (A100 8)" if part == "gemm.bf16" else ""
         row = (found.get((part, gpu)) for gpu in SYSTEMS)
-        lines.append(_line((part, said, *("" if cell is None else cell.text for cell in row))))
-    return "\n".join(lines)
+        rows.append((part, said, *("" if cell is None else cell.text for cell in row)))
+    return markdown_table(("kernel", "aim", *SYSTEMS), rows)
 
 
 def _place(part: str) -> int:
     """Kernels in the order of a profile: products first, collectives last."""
     return FAMILIES.index(part.partition(".")[0])
-
-
-def _line(values: Iterable[str]) -> str:
-    return f"| {' | '.join(values)} |"
 
 
 def write_overview() -> None:

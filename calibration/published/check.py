@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from calibration.markdown import markdown_table
+
 
 @dataclass(frozen=True, slots=True)
 class Check:
@@ -44,9 +46,8 @@ def section(found: Comparison) -> str:
     """Return a comparison as Markdown."""
     held = sum(check.holds for check in found.checks)
     head = ("what", "setting", "published", "simulated", "error", "asked")
-    rows = [_row(check) for check in found.checks]
     count = f"{held} of {len(found.checks)} are as near as asked."
-    table = "".join("| " + " | ".join(line) + " |\n" for line in (head, ("---",) * 6, *rows))
+    table = markdown_table(head, [_row(check) for check in found.checks])
     return f"### {found.title}\n\n{found.about}\n\n{count} {found.missing}\n\n{table}"
 
 

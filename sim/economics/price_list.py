@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from sim.errors import InputError
 from sim.hardware.load import PROFILES
 from sim.hardware.profile import AsOf, Source, check_source
-from sim.yaml_files import find, list_names, read_yaml, validate
+from sim.yaml_files import changed_ns, find, list_names, read_yaml, validate
 
 PRICES: Final = PROFILES / "prices"
 
@@ -114,7 +114,7 @@ def list_price_lists() -> tuple[str, ...]:
 def load_price_list(reference: str | Path) -> PriceList:
     """Return a price list by its name, or from a YAML file of the user's own."""
     path = find("price list", reference, PRICES)
-    return _price_list(path, path.stat().st_mtime_ns if path.is_file() else 0)
+    return _price_list(path, changed_ns(path))
 
 
 @lru_cache(maxsize=64)

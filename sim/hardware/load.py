@@ -11,7 +11,7 @@ from sim.hardware.fitted import FittedProfile
 from sim.hardware.fitted_file import FittedFile
 from sim.hardware.gpu_file import GpuFile
 from sim.hardware.profile import GpuProfile
-from sim.yaml_files import find, list_names, read_yaml, validate
+from sim.yaml_files import changed_ns, find, list_names, read_yaml, validate
 
 PROFILES: Final = Path(hardware_profiles.__file__).resolve().parent
 """Folder of the shipped profiles; its subfolders are `fitted`, `engines` and `prices`."""
@@ -47,7 +47,7 @@ def load_fitted(gpu: GpuProfile, engine: str) -> FittedProfile:
     generic = FITTED / f"{gpu.name}__{GENERIC}.yaml"
     own = FITTED / f"{gpu.name}__{engine}.yaml"
     if own.is_file() and generic.is_file() and own != generic:
-        return _profile(own, _changed_ns(own), generic, _changed_ns(generic))
+        return _profile(own, changed_ns(own), generic, changed_ns(generic))
     for path in (own, generic):
         if path.is_file():
             return load_fitted_file(path)
@@ -57,16 +57,12 @@ def load_fitted(gpu: GpuProfile, engine: str) -> FittedProfile:
 
 def load_fitted_file(path: Path) -> FittedProfile:
     """Return the kernel layer that a file holds, completed from the universal roofline."""
-    return _profile(path, _changed_ns(path))
+    return _profile(path, changed_ns(path))
 
 
 def load_fitted_named(reference: str | Path) -> FittedProfile:
     """Return a fitted profile by its name, such as `h100_sxm__vllm`, or from a file."""
     return load_fitted_file(find("fitted profile", reference, FITTED))
-
-
-def _changed_ns(path: Path) -> int:
-    return path.stat().st_mtime_ns if path.is_file() else 0
 
 
 @lru_cache(maxsize=32)

@@ -8,7 +8,7 @@ from sim.errors import InputError
 from sim.hardware.fitted import FittedProfile, Own
 from sim.hardware.fitted_file import FittedFile, part_names
 from sim.hardware.load import FITTED
-from sim.yaml_files import find, read_yaml, validate
+from sim.yaml_files import changed_ns, find, read_yaml, validate
 
 
 def load_over(shipped: FittedProfile, reference: str | Path) -> FittedProfile:
@@ -18,7 +18,7 @@ def load_over(shipped: FittedProfile, reference: str | Path) -> FittedProfile:
     together. Parts that are as shipped are no parts of one's own.
     """
     path = find("fitted profile", reference, FITTED)
-    file = _file(path, path.stat().st_mtime_ns if path.is_file() else 0)
+    file = _file(path, changed_ns(path))
     if file.gpu != shipped.gpu:
         raise InputError(
             f"{reference} was fitted on {file.gpu}, and the hardware is {shipped.gpu}",
